@@ -1,0 +1,2 @@
+//! The flyball command.
+fn main() {}
