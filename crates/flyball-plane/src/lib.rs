@@ -1,1 +1,3 @@
 //! See the crate's description; contents follow.
+
+pub mod workload;
