@@ -1,0 +1,41 @@
+//! `cargo xtask conform`: builds flyball-conform and hands it the arguments. Compares nothing.
+
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context as _, Result};
+
+use crate::project;
+
+pub(crate) fn run(args: &[&str]) -> Result<ExitCode> {
+    let status = vectors(args).status().context("cannot start cargo")?;
+    Ok(if status.success() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+/// The call of flyball-conform with these arguments; none means the project's own vectors.
+pub(crate) fn vectors(args: &[&str]) -> Command {
+    let mut command = project::cargo(&["run", "--quiet", "--package", "flyball-conform", "--"]);
+    command.args(args);
+    command
+}
+
+/// The replay of every timeline in the project.
+pub(crate) fn all_timelines() -> Result<Command> {
+    let folder = project::root().join("fixtures/oracle");
+    let mut files = Vec::new();
+    for entry in folder
+        .read_dir()
+        .with_context(|| format!("cannot read {}", folder.display()))?
+    {
+        files.push(entry?.path());
+    }
+    files.retain(|path: &PathBuf| path.extension().is_some_and(|end| end == "jsonl"));
+    files.sort();
+    let mut command = vectors(&["oracle"]);
+    command.args(files);
+    Ok(command)
+}

@@ -1,0 +1,56 @@
+//! `cargo xtask test`: every check of the project in order of cost. The list is the whole of it;
+//! continuous integration calls this and nothing else.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+
+use crate::step::Steps;
+use crate::{conform, recorder, tidy, tools};
+
+/// How much to run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// Everything.
+    Whole,
+    /// What a change should pass before it is committed: no whole processes, no counting.
+    Quick,
+}
+
+pub(crate) fn run(extent: Extent) -> Result<ExitCode> {
+    let mut steps = Steps::new()?;
+    steps.cargo("format", &["fmt", "--all", "--check"])?;
+    steps.step("tidy", |_| tidy::check())?;
+    steps.cargo(
+        "clippy",
+        &[
+            "clippy",
+            "--workspace",
+            "--all-targets",
+            "--",
+            "-D",
+            "warnings",
+        ],
+    )?;
+    steps.cargo(
+        "unit",
+        &[
+            "test",
+            "--workspace",
+            "--exclude",
+            "flyball-e2e",
+            "--lib",
+            "--bins",
+            "--tests",
+        ],
+    )?;
+    steps.cargo("doc-tests", &["test", "--workspace", "--doc"])?;
+    steps.step("conform", |log| log.run(&mut conform::vectors(&[])))?;
+    if extent == Extent::Whole {
+        steps.step("oracle", |log| log.run(&mut conform::all_timelines()?))?;
+        steps.step("recorder", |_| recorder::check().map(drop))?;
+        steps.step("tools", |_| tools::kubectl().map(drop))?;
+        steps.cargo("e2e", &["test", "--package", "flyball-e2e"])?;
+    }
+    Ok(steps.finish())
+}
