@@ -1,0 +1,213 @@
+//! A place in a type: what may stand there, how a patch treats it, and where its fields lead. Not here: values.
+
+use serde_json::Value;
+
+use super::Schema;
+
+/// What may stand at a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// An object with named fields.
+    Struct,
+    /// An object whose keys are data.
+    Map,
+    /// A list.
+    List,
+    /// Text.
+    String,
+    /// Base64 text of bytes.
+    Bytes,
+    /// RFC 3339 with seconds.
+    Time,
+    /// RFC 3339 with microseconds.
+    MicroTime,
+    /// A 32-bit integer.
+    Int32,
+    /// A 64-bit integer.
+    Int64,
+    /// A floating-point number.
+    Double,
+    /// `true` or `false`.
+    Boolean,
+    /// A resource quantity, text or number.
+    Quantity,
+    /// A 32-bit integer or text.
+    IntOrString,
+    /// Any JSON, kept as it came.
+    Opaque,
+}
+
+/// How strategic merge patch treats a field (`patchStrategy` of upstream's struct tags).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strategy {
+    /// No strategy is named: objects merge, lists are replaced.
+    Unnamed,
+    /// Lists merge: by key, or as sets when their elements are scalars.
+    Merge,
+    /// The value is replaced whole.
+    Replace,
+}
+
+/// One place in a type. Cheap to copy.
+#[derive(Clone, Copy, Debug)]
+pub struct Node<'a> {
+    schema: &'a Schema,
+    /// The field as its parent declares it: carries default and patch extensions.
+    declared: &'a Value,
+    /// The type itself: `declared`, or what it refers to.
+    target: &'a Value,
+    /// Name of the definition `target` is, when it has one.
+    name: Option<&'a str>,
+}
+
+impl<'a> Node<'a> {
+    pub(super) fn definition(schema: &'a Schema, name: &'a str, definition: &'a Value) -> Self {
+        Self {
+            schema,
+            declared: definition,
+            target: definition,
+            name: Some(name),
+        }
+    }
+
+    fn declared(self, declared: &'a Value) -> Self {
+        let reference = declared["$ref"]
+            .as_str()
+            .or_else(|| declared["allOf"][0]["$ref"].as_str());
+        let (name, target) = match reference.and_then(|text| self.schema.referenced(text)) {
+            Some((name, target)) => (Some(name), target),
+            None => (None, declared),
+        };
+        Self {
+            schema: self.schema,
+            declared,
+            target,
+            name,
+        }
+    }
+
+    /// The named field of a struct.
+    pub fn field(self, name: &str) -> Option<Self> {
+        Some(self.declared(self.target.get("properties")?.get(name)?))
+    }
+
+    /// Every field of a struct, by name.
+    pub fn fields(self) -> impl Iterator<Item = (&'a str, Self)> {
+        let properties = self.target["properties"].as_object();
+        let all = properties.into_iter().flatten();
+        all.map(move |(name, declared)| (name.as_str(), self.declared(declared)))
+    }
+
+    /// The element of a list.
+    pub fn element(self) -> Option<Self> {
+        Some(self.declared(self.target.get("items")?))
+    }
+
+    /// The value behind any key of a map.
+    pub fn value(self) -> Option<Self> {
+        Some(self.declared(self.target.get("additionalProperties")?))
+    }
+
+    /// The struct's field, or the map's value, under `key`.
+    pub fn under(self, key: &str) -> Option<Self> {
+        self.field(key).or_else(|| self.value())
+    }
+
+    /// What may stand here.
+    pub fn shape(self) -> Shape {
+        match self.short_name() {
+            Some("Quantity") => return Shape::Quantity,
+            Some("IntOrString") => return Shape::IntOrString,
+            Some("Time") => return Shape::Time,
+            Some("MicroTime") => return Shape::MicroTime,
+            _ => {}
+        }
+        let format = self.target["format"].as_str();
+        match self.target["type"].as_str() {
+            Some("object") if self.target.get("properties").is_some() => Shape::Struct,
+            Some("object") if self.target.get("additionalProperties").is_some() => Shape::Map,
+            Some("array") => Shape::List,
+            Some("string") if format == Some("byte") => Shape::Bytes,
+            Some("string") => Shape::String,
+            Some("integer") if format == Some("int64") => Shape::Int64,
+            Some("integer") => Shape::Int32,
+            Some("number") => Shape::Double,
+            Some("boolean") => Shape::Boolean,
+            _ => Shape::Opaque,
+        }
+    }
+
+    /// The type's name without its package: `PodSpec`. `None` for a type without a definition of its own.
+    pub fn short_name(self) -> Option<&'a str> {
+        self.name?.rsplit('.').next()
+    }
+
+    /// The type as Go prints it: `v1.PodSpec`, `[]v1.Container`, `map[string]string`, `int32`.
+    ///
+    /// Note: named string types (`v1.Protocol`) are plain strings in a schema, so they read `string` here.
+    pub fn go_type(self) -> String {
+        match self.shape() {
+            Shape::List => format!("[]{}", self.element().map_or_else(any, Self::go_type)),
+            Shape::Map => format!(
+                "map[string]{}",
+                self.value().map_or_else(any, Self::go_type)
+            ),
+            Shape::String => "string".into(),
+            Shape::Bytes => "[]uint8".into(),
+            Shape::Int32 => "int32".into(),
+            Shape::Int64 => "int64".into(),
+            Shape::Double => "float64".into(),
+            Shape::Boolean => "bool".into(),
+            _ => self.package_and_name().unwrap_or_else(any),
+        }
+    }
+
+    fn package_and_name(self) -> Option<String> {
+        let mut parts = self.name?.rsplit('.');
+        let name = parts.next()?;
+        Some(format!("{}.{name}", parts.next()?))
+    }
+
+    /// The key that tells elements of a merging list apart (`patchMergeKey`): `name` for containers.
+    pub fn merge_key(self) -> Option<&'a str> {
+        self.declared["x-kubernetes-patch-merge-key"].as_str()
+    }
+
+    /// How strategic merge patch treats this field. `retainKeys` is a directive of the client and changes nothing here
+    /// (upstream: `extractRetainKeysPatchStrategy`, whose first result the server drops).
+    pub fn strategy(self) -> Strategy {
+        let text = self.declared["x-kubernetes-patch-strategy"].as_str();
+        match text.and_then(|all| all.split(',').find(|one| *one != "retainKeys")) {
+            Some("merge") => Strategy::Merge,
+            Some("replace") => Strategy::Replace,
+            _ => Strategy::Unnamed,
+        }
+    }
+
+    /// `x-kubernetes-list-type` for server-side apply: `atomic`, `set` or `map`.
+    pub fn list_type(self) -> Option<&'a str> {
+        self.declared["x-kubernetes-list-type"].as_str()
+    }
+
+    /// `x-kubernetes-list-map-keys`: the fields that name an element of a `map` list, in declared order.
+    pub fn list_map_keys(self) -> impl Iterator<Item = &'a str> {
+        let keys = self.declared["x-kubernetes-list-map-keys"].as_array();
+        keys.into_iter().flatten().filter_map(Value::as_str)
+    }
+
+    /// `x-kubernetes-map-type`: `atomic` where server-side apply owns the whole object.
+    pub fn map_type(self) -> Option<&'a str> {
+        let here = self.declared["x-kubernetes-map-type"].as_str();
+        here.or_else(|| self.target["x-kubernetes-map-type"].as_str())
+    }
+
+    /// The declared default. An empty object and empty text only say that the field is no pointer.
+    pub fn default(self) -> Option<&'a Value> {
+        self.declared.get("default")
+    }
+}
+
+/// Go's name for a value of any type.
+fn any() -> String {
+    "interface {}".into()
+}
