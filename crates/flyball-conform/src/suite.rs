@@ -1,0 +1,24 @@
+//! The suites: for each the lists of cases it may hold, and the check that runs one case.
+//! One file a suite; what a key of a case means is documented with the vectors (`SCHEMA.md`).
+
+use serde_json::Value;
+
+use crate::vectors::Outcome;
+
+mod quantity;
+
+/// A list of cases inside a suite's file.
+pub struct List {
+    /// The key it stands under.
+    pub key: &'static str,
+    /// Runs one case; the whole file comes first, for its constants.
+    pub check: fn(&Value, &Value) -> Outcome,
+}
+
+/// The lists of a suite; none when the suite is unknown.
+pub fn lists(suite: &str) -> Option<&'static [List]> {
+    Some(match suite {
+        "quantity" => quantity::LISTS,
+        _ => return None,
+    })
+}
