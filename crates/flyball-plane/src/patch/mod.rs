@@ -8,6 +8,8 @@ pub mod json;
 pub mod merge;
 pub mod strategic;
 
+pub use golang::text as go_text;
+
 /// Why a patch was refused. The variants are the answers a server gives; the texts are upstream's.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PatchError {

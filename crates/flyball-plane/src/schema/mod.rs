@@ -7,8 +7,10 @@ use std::sync::OnceLock;
 
 use serde_json::{Map, Value};
 
+pub mod decode;
 pub mod node;
 
+pub use decode::{DecodeError, Decoded, Origin};
 pub use node::{Node, Shape, Strategy};
 
 /// Generated from upstream's published OpenAPI v3 documents by `tools/gen-schema.py`.

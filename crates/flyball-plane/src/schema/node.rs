@@ -88,7 +88,14 @@ impl<'a> Node<'a> {
 
     /// The named field of a struct.
     pub fn field(self, name: &str) -> Option<Self> {
-        Some(self.declared(self.target.get("properties")?.get(name)?))
+        self.named_field(name).map(|(_, field)| field)
+    }
+
+    /// The named field of a struct, with the name as the type spells it.
+    pub(super) fn named_field(self, name: &str) -> Option<(&'a str, Self)> {
+        let properties = self.target["properties"].as_object()?;
+        let (name, declared) = properties.get_key_value(name)?;
+        Some((name, self.declared(declared)))
     }
 
     /// Every field of a struct, by name.
