@@ -5,7 +5,12 @@ use serde_json::Value;
 
 use crate::vectors::Outcome;
 
+mod behavior;
+mod expected;
+mod pods;
 mod quantity;
+mod replica_calculator;
+mod utilization;
 
 /// A list of cases inside a suite's file.
 pub struct List {
@@ -18,7 +23,10 @@ pub struct List {
 /// The lists of a suite; none when the suite is unknown.
 pub fn lists(suite: &str) -> Option<&'static [List]> {
     Some(match suite {
+        "behavior" => behavior::LISTS,
         "quantity" => quantity::LISTS,
+        "replica_calculator" => replica_calculator::LISTS,
+        "utilization" => utilization::LISTS,
         _ => return None,
     })
 }
