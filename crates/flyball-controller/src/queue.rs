@@ -211,8 +211,9 @@ impl<K: Ord + Clone> Queue<K> {
     pub fn get(&mut self, now_ms: UnixMs) -> Option<Run<K>> {
         self.advance(now_ms);
         let key = self.ready.pop_front()?;
-        let item = self.items.get_mut(&key).expect("a ready key has an item");
-        let wanted = item.wanted.take().expect("a ready key was asked for");
+        // Invariant: a ready key has an item that was asked for, so neither of these misses.
+        let item = self.items.get_mut(&key)?;
+        let wanted = item.wanted.take()?;
         let delay = item.delay_sample(&wanted, now_ms);
         item.running = true;
         item.runs += 1;
@@ -261,11 +262,11 @@ impl<K: Ord + Clone> Queue<K> {
                 break;
             }
             let key = entry.remove();
-            let item = self.items.get_mut(&key).expect("a waiting key has an item");
-            let waiting = item
-                .waiting
-                .take()
-                .expect("the index names waiting items only");
+            let item = self.items.get_mut(&key);
+            // Invariant: the index names waiting items only.
+            let Some(waiting) = item.and_then(|item| item.waiting.take()) else {
+                continue;
+            };
             let origin = Origin::Period {
                 delay_ms: waiting.delay_ms,
                 source: waiting.source,

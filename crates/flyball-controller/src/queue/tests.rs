@@ -219,7 +219,9 @@ impl Model {
         let (due, later) = self.waiting.iter().partition(|(due, _, _)| *due <= now_ms);
         self.waiting = later;
         let due: Vec<_> = due;
-        due.into_iter().for_each(|(_, _, key)| self.add(key));
+        for (_, _, key) in due {
+            self.add(key);
+        }
         (!self.ready.is_empty())
             .then(|| self.ready.remove(0))
             .inspect(|key| self.running.push(*key))

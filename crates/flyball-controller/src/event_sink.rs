@@ -1,0 +1,168 @@
+//! Writes events in the background, in order, so that no reconciliation waits for them.
+//! Not here: what is worth writing ([`crate::event_correlator`]).
+//!
+//! Source: client-go tools/record/event.go, v0.37.2: a full buffer drops events, a refusal drops the event, and
+//! only a server that cannot be reached is tried again.
+
+use std::time::Duration;
+
+use flyball_clock::{Clock, UnixMs};
+use http::Method;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::api_client::{ApiClient, Call};
+use crate::api_error::{ApiError, Asked};
+use crate::event::{Event, Regarding, StoredEvent};
+use crate::event_correlator::{Correlated, EventCorrelator};
+use crate::path;
+
+/// Events waiting to be written (maxQueuedEvents); more are dropped.
+const BUFFER: usize = 1000;
+/// Attempts for an event while the server cannot be reached (maxTriesPerEvent).
+const ATTEMPTS: u32 = 12;
+/// Wait between attempts (defaultSleepDuration).
+const RETRY_AFTER: Duration = Duration::from_secs(10);
+
+/// Where events are handed in. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct EventRecorder {
+    sender: mpsc::Sender<(Regarding, Event, UnixMs)>,
+    clock: Clock,
+}
+
+/// The task that writes them.
+#[derive(Debug)]
+pub struct EventSink {
+    receiver: mpsc::Receiver<(Regarding, Event, UnixMs)>,
+    client: ApiClient,
+    clock: Clock,
+    correlator: EventCorrelator,
+}
+
+/// A recorder and the sink that it feeds.
+pub fn channel(client: ApiClient, clock: Clock) -> (EventRecorder, EventSink) {
+    let (sender, receiver) = mpsc::channel(BUFFER);
+    let recorder = EventRecorder {
+        sender,
+        clock: clock.clone(),
+    };
+    (
+        recorder,
+        EventSink {
+            receiver,
+            client,
+            clock,
+            correlator: EventCorrelator::default(),
+        },
+    )
+}
+
+impl EventRecorder {
+    /// Hands an event in; it is stamped now.
+    pub fn record(&self, regarding: &Regarding, event: Event) {
+        tracing::info!(
+            object = %format_args!("{}/{}", regarding.namespace, regarding.name),
+            r#type = event.event_type.as_str(),
+            reason = event.reason,
+            message = event.message,
+            "Event occurred"
+        );
+        if self
+            .sender
+            .try_send((regarding.clone(), event, self.clock.now_ms()))
+            .is_err()
+        {
+            tracing::warn!(bound = BUFFER, "event dropped, too many wait to be written");
+        }
+    }
+}
+
+impl EventSink {
+    /// Writes events until `stop`; those still waiting then are lost, as upstream.
+    pub async fn run(mut self, stop: CancellationToken) {
+        loop {
+            let next = tokio::select! {
+                biased;
+                () = stop.cancelled() => return,
+                next = self.receiver.recv() => next,
+            };
+            let Some((regarding, event, at_ms)) = next else {
+                return;
+            };
+            let correlated = self.correlator.correlate(&regarding, event, at_ms);
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => return,
+                () = self.write(&correlated) => {}
+            }
+        }
+    }
+
+    async fn write(&self, correlated: &Correlated) {
+        for _ in 0..ATTEMPTS {
+            let result = match correlated {
+                Correlated::Drop => return,
+                Correlated::Create(stored) => self.create(stored).await,
+                Correlated::Repeat(stored) => match self.patch(stored).await {
+                    // The object may have expired since.
+                    Err(error) if error.is_not_found() => self.create(stored).await,
+                    result => result,
+                },
+            };
+            match result {
+                Ok(()) => return,
+                Err(error) if error.is_transient() => {
+                    tracing::error!(%error, "unable to write event, will retry");
+                    self.clock.sleep(RETRY_AFTER).await;
+                }
+                Err(error) => {
+                    tracing::error!(%error, "server rejected event");
+                    return;
+                }
+            }
+        }
+        tracing::error!(attempts = ATTEMPTS, "event given up");
+    }
+
+    async fn create(&self, stored: &StoredEvent) -> Result<(), ApiError> {
+        let path = path::collection("", "v1", &stored.regarding.namespace, "events");
+        let body = Some((
+            "application/json",
+            stored.to_object().to_string().into_bytes(),
+        ));
+        let asked = Asked {
+            resource: "events",
+            name: "",
+        };
+        self.client
+            .call(Call {
+                method: Method::POST,
+                path: &path,
+                asked,
+                body,
+            })
+            .await
+            .map(drop)
+    }
+
+    async fn patch(&self, stored: &StoredEvent) -> Result<(), ApiError> {
+        let events = path::collection("", "v1", &stored.regarding.namespace, "events");
+        let path = format!("{events}/{}", path::segment(&stored.name));
+        let change = stored.to_patch().to_string().into_bytes();
+        let body = Some(("application/strategic-merge-patch+json", change));
+        let asked = Asked {
+            resource: "events",
+            name: &stored.name,
+        };
+        self.client
+            .call(Call {
+                method: Method::PATCH,
+                path: &path,
+                asked,
+                body,
+            })
+            .await
+            .map(drop)
+    }
+}
