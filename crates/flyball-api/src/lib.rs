@@ -2,6 +2,12 @@
 //!
 //! Everything here is a pure function of its input. Not here: clients, caches, the decision itself, and any clock.
 
+pub mod field;
+pub mod field_selector;
+pub mod go_text;
+pub mod name;
 pub mod quantity;
+pub mod selector;
+mod wire;
 
 pub use quantity::Quantity;
