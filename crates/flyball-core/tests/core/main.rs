@@ -1,0 +1,5 @@
+//! The core through its public calls: rows of outcomes, and properties over arbitrary input.
+
+mod outcomes;
+mod properties;
+mod support;
