@@ -2,12 +2,14 @@
 //!
 //! Everything here is a pure function of its input. Not here: clients, caches, the decision itself, and any clock.
 
+pub mod duration;
 pub mod field;
 pub mod field_selector;
 pub mod go_text;
 pub mod name;
 pub mod quantity;
 pub mod selector;
+pub mod time;
 mod wire;
 
 pub use quantity::Quantity;
