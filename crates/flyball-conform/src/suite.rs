@@ -7,8 +7,10 @@ use crate::vectors::Outcome;
 
 mod behavior;
 mod expected;
+mod monitor;
 mod pods;
 mod quantity;
+mod rate_limiter;
 mod replica_calculator;
 mod utilization;
 
@@ -24,7 +26,9 @@ pub struct List {
 pub fn lists(suite: &str) -> Option<&'static [List]> {
     Some(match suite {
         "behavior" => behavior::LISTS,
+        "monitor" => monitor::LISTS,
         "quantity" => quantity::LISTS,
+        "rate_limiter" => rate_limiter::LISTS,
         "replica_calculator" => replica_calculator::LISTS,
         "utilization" => utilization::LISTS,
         _ => return None,
