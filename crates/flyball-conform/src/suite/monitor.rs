@@ -132,8 +132,8 @@ impl Expected {
     fn figures_of(&self, prefix: &str, families: &[MetricFamily]) -> Value {
         let name = format!("{prefix}{}", self.metric);
         let family = families.iter().find(|family| family.name() == name);
-        let series = family.into_iter().flat_map(MetricFamily::get_metric);
-        let Some(found) = series.filter(|metric| self.has_labels(metric)).next_back() else {
+        let mut series = family.into_iter().flat_map(MetricFamily::get_metric);
+        let Some(found) = series.find(|metric| self.has_labels(metric)) else {
             return json!("no such series");
         };
         let kind = family.map(MetricFamily::get_field_type);
