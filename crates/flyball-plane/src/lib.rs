@@ -1,7 +1,17 @@
 //! See the crate's description; contents follow.
 
+pub mod entropy;
+pub mod field;
+pub mod kind;
+mod metadata;
+pub mod names;
 pub mod object;
 pub mod patch;
+pub mod refusal;
+pub mod registry;
+pub mod request;
 pub mod schema;
+pub mod selector;
 pub mod store;
+mod time;
 pub mod workload;

@@ -1,0 +1,362 @@
+//! What the generic path must know about a kind: its names, versions and subresources, and its rules ([`Strategy`]).
+//! Not here: the kinds themselves (`kinds`), the generic path (`registry`).
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::field::FieldError;
+use crate::names::NameRule;
+use crate::object;
+use crate::refusal::Subject;
+use crate::store::ResourceName;
+
+/// Text that is known at build time for built-in kinds.
+pub type Text = Cow<'static, str>;
+
+/// Whether objects live in a namespace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// In a namespace.
+    Namespaced,
+    /// In the cluster.
+    Cluster,
+}
+
+/// What a PUT may do besides replacing the revision the client has read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PutRule {
+    /// Without a resourceVersion it replaces whatever is there.
+    Unconditional,
+    /// As `Unconditional`, and it creates the object when there is none.
+    UnconditionalOrCreate,
+    /// It needs a resourceVersion, but creates the object when there is none.
+    ConditionalOrCreate,
+}
+
+/// What the answer to a DELETE that removed the object holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeleteAnswer {
+    /// A Status of success.
+    Status,
+    /// The object's last state.
+    Object,
+}
+
+/// Where a kind keeps its scale.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SelectorForm {
+    /// `spec.selector` is a LabelSelector.
+    LabelSelector,
+    /// `spec.selector` is a map of labels.
+    Map,
+}
+
+/// The translation between the stored form and one served version.
+#[derive(Clone, Copy)]
+pub struct Codec {
+    /// Served to stored.
+    pub decode: fn(Value) -> Value,
+    /// Stored to served.
+    pub encode: fn(&Value) -> Value,
+}
+
+impl fmt::Debug for Codec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Codec")
+    }
+}
+
+/// One served version of a kind.
+#[derive(Clone, Debug)]
+pub struct Version {
+    /// `v1`.
+    pub name: Text,
+    /// Absent when this version is the stored form.
+    pub codec: Option<Codec>,
+}
+
+impl Version {
+    /// The version whose form is stored.
+    pub fn stored(name: &'static str) -> Self {
+        Self {
+            name: Cow::Borrowed(name),
+            codec: None,
+        }
+    }
+}
+
+/// The facts about one kind in one group.
+#[derive(Debug)]
+pub struct Kind {
+    /// API group, `""` for core.
+    pub group: Text,
+    /// `Deployment`.
+    pub kind: Text,
+    /// `deployments`.
+    pub plural: Text,
+    /// `deployment`.
+    pub singular: Text,
+    /// `deploy`.
+    pub short_names: Vec<Text>,
+    /// `all`.
+    pub categories: Vec<Text>,
+    /// Namespaced or not.
+    pub scope: Scope,
+    /// Served versions, the preferred one first.
+    pub versions: Vec<Version>,
+    /// Under which name the objects are stored; two kinds with the same name share their objects.
+    pub stored: ResourceName,
+    /// The `apiVersion` of the stored form.
+    pub stored_api_version: Text,
+    /// True when `/status` is served.
+    pub has_status: bool,
+    /// The selector's form when `/scale` is served.
+    pub scale: Option<SelectorForm>,
+    /// What a PUT may do.
+    pub put: PutRule,
+    /// What a DELETE answers.
+    pub delete: DeleteAnswer,
+    /// The kind's own rules.
+    pub strategy: Box<dyn Strategy>,
+}
+
+impl Kind {
+    /// A namespaced kind of `group`/`version` with the common facts: no subresource, unconditional PUT, Status on DELETE.
+    pub fn new(
+        group: &'static str,
+        version: &'static str,
+        kind: &'static str,
+        strategy: impl Strategy + 'static,
+    ) -> Self {
+        let singular = kind.to_lowercase();
+        let plural = format!("{singular}s");
+        let stored = if group.is_empty() {
+            plural.clone()
+        } else {
+            format!("{plural}.{group}")
+        };
+        Self {
+            group: group.into(),
+            kind: kind.into(),
+            plural: plural.into(),
+            singular: singular.into(),
+            short_names: Vec::new(),
+            categories: Vec::new(),
+            scope: Scope::Namespaced,
+            versions: vec![Version::stored(version)],
+            stored: stored.into(),
+            stored_api_version: api_version(group, version).into(),
+            has_status: false,
+            scale: None,
+            put: PutRule::Unconditional,
+            delete: DeleteAnswer::Status,
+            strategy: Box::new(strategy),
+        }
+    }
+
+    /// Sets the short names.
+    #[must_use]
+    pub fn short(mut self, names: &[&'static str]) -> Self {
+        self.short_names = names.iter().map(|name| Text::Borrowed(name)).collect();
+        self
+    }
+
+    /// Puts the kind into the category `all`.
+    #[must_use]
+    pub fn in_all(mut self) -> Self {
+        self.categories.push(Text::Borrowed("all"));
+        self
+    }
+
+    /// Serves `/status`.
+    #[must_use]
+    pub fn with_status(mut self) -> Self {
+        self.has_status = true;
+        self
+    }
+
+    /// Serves `/scale`.
+    #[must_use]
+    pub fn with_scale(mut self, form: SelectorForm) -> Self {
+        self.scale = Some(form);
+        self
+    }
+
+    /// The served version of that name.
+    pub fn version(&self, name: &str) -> Option<&Version> {
+        self.versions.iter().find(|version| version.name == name)
+    }
+
+    /// True when objects live in namespaces.
+    pub fn is_namespaced(&self) -> bool {
+        self.scope == Scope::Namespaced
+    }
+
+    /// The subject of a refusal about an object, by resource.
+    pub fn subject<'a>(&'a self, name: &'a str) -> Subject<'a> {
+        Subject {
+            group: &self.group,
+            resource: &self.plural,
+            name,
+        }
+    }
+
+    /// The subject of a refusal about an invalid object, by kind.
+    pub fn kind_subject<'a>(&'a self, name: &'a str) -> Subject<'a> {
+        Subject {
+            group: &self.group,
+            resource: &self.kind,
+            name,
+        }
+    }
+
+    /// `apps/v1`, or `v1` for the core group.
+    pub fn api_version(&self, version: &str) -> String {
+        api_version(&self.group, version)
+    }
+
+    /// The stored form of an object sent as `version`.
+    pub fn decode(&self, version: &Version, mut object: Value) -> Value {
+        if let Some(codec) = version.codec {
+            object = (codec.decode)(object);
+        }
+        let fields = object::fields(&mut object);
+        fields.insert(
+            "apiVersion".to_owned(),
+            self.stored_api_version.as_ref().into(),
+        );
+        fields.insert("kind".to_owned(), self.kind.as_ref().into());
+        object
+    }
+
+    /// The object in the form of `version`.
+    pub fn encode(&self, version: &Version, object: &Value) -> Value {
+        let mut served = match version.codec {
+            Some(codec) => (codec.encode)(object),
+            None => object.clone(),
+        };
+        object::fields(&mut served).insert(
+            "apiVersion".to_owned(),
+            self.api_version(&version.name).into(),
+        );
+        served
+    }
+}
+
+fn api_version(group: &str, version: &str) -> String {
+    if group.is_empty() {
+        version.to_owned()
+    } else {
+        format!("{group}/{version}")
+    }
+}
+
+/// The rules of one kind. Objects are in their stored form. The defaults fit a kind with a `spec`, a `status` and a generation.
+pub trait Strategy: fmt::Debug + Send + Sync {
+    /// Fills in what upstream fills in when the object is decoded.
+    fn default(&self, _object: &mut Value) {}
+
+    /// The status of a new object, `None` when the kind has none.
+    fn empty_status(&self) -> Option<Value> {
+        Some(json!({}))
+    }
+
+    /// Whether `metadata.generation` counts changes of `spec`.
+    fn has_generation(&self) -> bool {
+        true
+    }
+
+    /// Whether an update counts as a new generation.
+    fn counts_as_change(&self, object: &Value, old: &Value) -> bool {
+        object.get("spec") != old.get("spec")
+    }
+
+    /// Settles a new object before it is validated.
+    fn prepare_create(&self, _object: &mut Value) {}
+
+    /// Settles a changed object before it is validated; status and generation are settled by the generic path.
+    fn prepare_update(&self, _object: &mut Value, _old: &Value) {}
+
+    /// Settles an object whose status is changed; everything but metadata and status is the old object's already.
+    fn prepare_status(&self, _object: &mut Value, _old: &Value) {}
+
+    /// The problems of a new object.
+    fn validate(&self, _object: &Value) -> Vec<FieldError> {
+        Vec::new()
+    }
+
+    /// The problems of a changed object.
+    fn validate_update(&self, object: &Value, _old: &Value) -> Vec<FieldError> {
+        self.validate(object)
+    }
+
+    /// The problems of a changed status.
+    fn validate_status(&self, _object: &Value, _old: &Value) -> Vec<FieldError> {
+        Vec::new()
+    }
+
+    /// The rule for names.
+    fn name_rule(&self) -> NameRule {
+        NameRule::Subdomain
+    }
+
+    /// Seconds of grace of a deletion that asks for `asked`; `None` when the kind is removed at once.
+    fn grace_seconds(&self, _object: &Value, _asked: Option<i64>) -> Option<i64> {
+        None
+    }
+
+    /// The fields besides `metadata.name` and `metadata.namespace` that a field selector may name.
+    fn selectable_fields(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// The value of a selectable field.
+    fn field_value(&self, object: &Value, field: &str) -> String {
+        match object.pointer(&format!("/{}", field.replace('.', "/"))) {
+            Some(Value::String(text)) => text.clone(),
+            Some(Value::Null) | None => String::new(),
+            Some(other) => other.to_string(),
+        }
+    }
+}
+
+/// Every kind that is served, by group and plural.
+#[derive(Debug)]
+pub struct Kinds {
+    kinds: BTreeMap<(Text, Text), Arc<Kind>>,
+}
+
+impl Kinds {
+    /// The table of `kinds`.
+    pub fn new(kinds: Vec<Kind>) -> Self {
+        let kinds = kinds
+            .into_iter()
+            .map(|kind| ((kind.group.clone(), kind.plural.clone()), Arc::new(kind)))
+            .collect();
+        Self { kinds }
+    }
+
+    /// The kind whose objects stand under `group` and `plural`.
+    pub fn by_plural(&self, group: &str, plural: &str) -> Option<&Arc<Kind>> {
+        self.kinds.get(&(
+            Text::Owned(group.to_owned()),
+            Text::Owned(plural.to_owned()),
+        ))
+    }
+
+    /// The kind named `kind` in `group`.
+    pub fn by_kind(&self, group: &str, kind: &str) -> Option<&Arc<Kind>> {
+        self.kinds
+            .values()
+            .find(|one| one.group == group && one.kind == kind)
+    }
+
+    /// All kinds, ordered by group and plural.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<Kind>> {
+        self.kinds.values()
+    }
+}

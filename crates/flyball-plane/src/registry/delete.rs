@@ -1,0 +1,257 @@
+//! Deleting objects: finalizers, grace, preconditions. Source: apiserver registry/generic/registry/store.go `Delete`,
+//! registry/rest/delete.go, core/namespace/storage. Not here: deleting dependents, which is a controller's work.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::{Mode, Place, RACES_MAX, Registry, failed};
+use crate::object;
+use crate::refusal::{Refusal, Subject};
+use crate::store::{Action, Change, CommitError};
+use crate::time;
+
+const ORPHAN: &str = "orphan";
+const FOREGROUND: &str = "foregroundDeletion";
+/// Namespaces the cluster cannot be without. Upstream: admission plugin namespace/lifecycle.
+const IMMORTAL: [&str; 3] = ["default", "kube-system", "kube-public"];
+
+/// What happens to the dependents of a deleted object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Propagation {
+    /// They go after it.
+    Background,
+    /// They go before it.
+    Foreground,
+    /// They stay.
+    Orphan,
+}
+
+/// The options of a deletion.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DeleteOptions {
+    /// Seconds of grace; negative ones count as 1.
+    pub grace_seconds: Option<i64>,
+    /// What happens to dependents; `None` keeps the object's finalizers as they are.
+    pub propagation: Option<Propagation>,
+    /// Only if the object has this uid.
+    pub uid: Option<String>,
+    /// Only if the object has this resourceVersion.
+    pub resource_version: Option<String>,
+}
+
+/// The outcome of a deletion.
+#[derive(Clone, Debug)]
+pub struct Deleted {
+    /// The object's last state, or its state while it waits for finalizers or the end of its grace.
+    pub object: Arc<Value>,
+    /// True when it is gone.
+    pub removed: bool,
+}
+
+/// What the deletion does to the object as it is now.
+enum Verdict {
+    /// It goes, in this last state.
+    Remove(Value),
+    /// It is marked.
+    Mark(Value),
+    /// It is marked already.
+    Pending,
+}
+
+impl Registry {
+    /// Deletes the object at `place`, or marks it as being deleted.
+    ///
+    /// # Errors
+    /// 404, 403 for a namespace that must stay, 409 when a precondition does not hold.
+    pub async fn delete(
+        &self,
+        place: Place<'_>,
+        options: &DeleteOptions,
+        mode: Mode,
+    ) -> Result<Deleted, Refusal> {
+        if *place.kind.stored == *"namespaces" && IMMORTAL.contains(&place.name) {
+            return Err(Refusal::forbidden(
+                place.kind.subject(place.name),
+                "this namespace may not be deleted",
+            ));
+        }
+        for _ in 0..RACES_MAX {
+            let current = self.get(place)?;
+            check_preconditions(place, options, &current.object)?;
+            let (object, action) = match self.verdict(place, options, &current.object) {
+                Verdict::Pending => {
+                    return Ok(Deleted {
+                        object: current.object,
+                        removed: false,
+                    });
+                }
+                Verdict::Remove(object) => (object, Action::Remove),
+                Verdict::Mark(object) => (object, Action::Put),
+            };
+            let removed = action == Action::Remove;
+            if mode == Mode::DryRun || (!removed && object == *current.object) {
+                return Ok(Deleted {
+                    object: Arc::new(object),
+                    removed,
+                });
+            }
+            let change = Change {
+                key: place.key(),
+                expected: Some(current.revision),
+                object,
+                action,
+            };
+            match self.store.commit(change).await {
+                Ok(event) => {
+                    return Ok(Deleted {
+                        object: event.object,
+                        removed,
+                    });
+                }
+                Err(CommitError::Conflict { .. }) => {}
+                Err(error) => return Err(failed(&error)),
+            }
+        }
+        Err(Refusal::modified(place.kind.subject(place.name)))
+    }
+
+    fn verdict(&self, place: Place<'_>, options: &DeleteOptions, current: &Value) -> Verdict {
+        let now_ms = self.clock.now_ms();
+        let mut object = current.clone();
+        let asked = options
+            .grace_seconds
+            .map(|seconds| if seconds < 0 { 1 } else { seconds });
+        let grace = match running_grace(current) {
+            Some(running) if asked.is_none_or(|asked| asked >= running) => return Verdict::Pending,
+            Some(running) => Some(shorten_grace(
+                &mut object,
+                running,
+                asked.unwrap_or(0),
+                now_ms,
+            )),
+            None if object::is_being_deleted(current) => None,
+            None => place
+                .kind
+                .strategy
+                .grace_seconds(current, asked)
+                .inspect(|&seconds| {
+                    mark(&mut object, now_ms + seconds.saturating_mul(1000), seconds);
+                }),
+        };
+        set_collector_finalizers(&mut object, options.propagation);
+        let waits = !object::finalizers(&object).is_empty() || has_spec_finalizers(&object);
+        match grace {
+            Some(seconds) if seconds > 0 => Verdict::Mark(object),
+            _ if !waits => Verdict::Remove(object),
+            Some(_) => Verdict::Mark(object),
+            None => {
+                mark_at_once(&mut object, now_ms);
+                Verdict::Mark(object)
+            }
+        }
+    }
+}
+
+/// The grace that is still running, `None` when no deletion with grace is under way.
+fn running_grace(object: &Value) -> Option<i64> {
+    let seconds = object
+        .pointer("/metadata/deletionGracePeriodSeconds")?
+        .as_i64()?;
+    (object::is_being_deleted(object) && seconds > 0).then_some(seconds)
+}
+
+fn mark(object: &mut Value, at_ms: i64, grace_seconds: i64) {
+    let generation = object::generation(object);
+    if generation > 0 && !object::is_being_deleted(object) {
+        object::set_meta(object, "generation", generation + 1);
+    }
+    object::set_meta(object, "deletionTimestamp", time::seconds(at_ms));
+    object::set_meta(object, "deletionGracePeriodSeconds", grace_seconds);
+}
+
+/// Marks an object without grace; a namespace shows it in its phase.
+fn mark_at_once(object: &mut Value, now_ms: i64) {
+    let past =
+        time::parse_ms(object::meta(object, "deletionTimestamp")).is_some_and(|at| at <= now_ms);
+    if past {
+        object::set_meta(object, "deletionGracePeriodSeconds", 0);
+    } else {
+        mark(object, now_ms, 0);
+    }
+    if object.get("kind").and_then(Value::as_str) == Some("Namespace") {
+        object::child(object, "status").insert("phase".to_owned(), "Terminating".into());
+        object::remove_meta(object, "deletionGracePeriodSeconds");
+    }
+}
+
+/// Moves the end of a running grace to where it would be had `asked` been the grace from the start, but not into the past.
+fn shorten_grace(object: &mut Value, running: i64, asked: i64, now_ms: i64) -> i64 {
+    let end_ms = time::parse_ms(object::meta(object, "deletionTimestamp")).unwrap_or(now_ms);
+    let moved_ms = end_ms - running * 1000 + asked * 1000;
+    let seconds = if moved_ms < now_ms && asked != 0 {
+        1
+    } else {
+        asked
+    };
+    mark(object, moved_ms.max(now_ms), seconds);
+    seconds
+}
+
+fn has_spec_finalizers(object: &Value) -> bool {
+    let list = object.pointer("/spec/finalizers").and_then(Value::as_array);
+    list.is_some_and(|list| !list.is_empty())
+}
+
+fn set_collector_finalizers(object: &mut Value, propagation: Option<Propagation>) {
+    let Some(propagation) = propagation else {
+        return;
+    };
+    let mut finalizers = object::finalizers(object);
+    finalizers.retain(|one| one != ORPHAN && one != FOREGROUND);
+    match propagation {
+        Propagation::Background => {}
+        Propagation::Foreground => finalizers.push(FOREGROUND.to_owned()),
+        Propagation::Orphan => finalizers.push(ORPHAN.to_owned()),
+    }
+    object::set_finalizers(object, finalizers);
+}
+
+fn check_preconditions(
+    place: Place<'_>,
+    options: &DeleteOptions,
+    current: &Value,
+) -> Result<(), Refusal> {
+    let name = place.name;
+    // Upstream names the kind here, not the resource.
+    let subject = Subject {
+        group: &place.kind.group,
+        resource: &place.kind.kind,
+        name,
+    };
+    let (uid, revision) = (
+        object::uid(current),
+        object::meta(current, "resourceVersion"),
+    );
+    if let Some(asked) = options.uid.as_deref().filter(|asked| *asked != uid) {
+        return Err(Refusal::conflict(
+            subject,
+            &format!(
+                "the UID in the precondition ({asked}) does not match the UID in record ({uid}). The object might have been deleted and then recreated"
+            ),
+        ));
+    }
+    if let Some(asked) = options
+        .resource_version
+        .as_deref()
+        .filter(|asked| *asked != revision)
+    {
+        return Err(Refusal::conflict(
+            subject,
+            &format!(
+                "the ResourceVersion in the precondition ({asked}) does not match the ResourceVersion in record ({revision}). The object might have been modified"
+            ),
+        ));
+    }
+    Ok(())
+}
