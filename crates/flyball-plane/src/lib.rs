@@ -3,6 +3,7 @@
 pub mod entropy;
 pub mod field;
 pub mod kind;
+pub mod kinds;
 mod metadata;
 pub mod names;
 pub mod object;

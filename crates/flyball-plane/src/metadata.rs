@@ -45,7 +45,11 @@ pub(crate) fn normalize(object: &mut Value) {
 ///
 /// # Errors
 /// 400 when the object names another one.
-pub(crate) fn settle_namespace(kind: &Kind, object: &mut Value, namespace: &str) -> Result<(), Refusal> {
+pub(crate) fn settle_namespace(
+    kind: &Kind,
+    object: &mut Value,
+    namespace: &str,
+) -> Result<(), Refusal> {
     let found = object::namespace(object);
     let expected = if kind.is_namespaced() { namespace } else { "" };
     if found.is_empty() && !expected.is_empty() {

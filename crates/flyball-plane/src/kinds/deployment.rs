@@ -1,0 +1,153 @@
+//! apps/v1 Deployment. Source: registry/apps/deployment/strategy.go, apps/v1 defaults.go `SetDefaults_Deployment`,
+//! apps validation `ValidateDeploymentSpec`.
+
+use serde_json::{Map, Value, json};
+
+use super::{pod_template, workload};
+use crate::field::FieldError;
+use crate::kind::{Kind, SelectorForm, Strategy};
+use crate::object::{self, default_field, fields};
+
+#[derive(Debug)]
+struct Deployment;
+
+pub(super) fn kind() -> Kind {
+    Kind::new("apps", "v1", "Deployment", Deployment)
+        .short(&["deploy"])
+        .in_all()
+        .with_status()
+        .with_scale(SelectorForm::LabelSelector)
+}
+
+impl Strategy for Deployment {
+    fn default(&self, object: &mut Value) {
+        let spec = object::child(object, "spec");
+        default_field(spec, "replicas", 1);
+        default_field(spec, "revisionHistoryLimit", 10);
+        default_field(spec, "progressDeadlineSeconds", 600);
+        default_strategy(spec);
+        pod_template::default_template(object);
+    }
+
+    fn counts_as_change(&self, object: &Value, old: &Value) -> bool {
+        let annotations = |object: &Value| object.pointer("/metadata/annotations").cloned();
+        object.get("spec") != old.get("spec") || annotations(object) != annotations(old)
+    }
+
+    fn validate(&self, object: &Value) -> Vec<FieldError> {
+        let mut errors = workload::validate(object, "deployment");
+        errors.extend(strategy(object));
+        errors.extend(workload::nonnegative(object, "revisionHistoryLimit"));
+        errors.extend(deadline(object));
+        errors
+    }
+
+    fn validate_update(&self, object: &Value, old: &Value) -> Vec<FieldError> {
+        let mut errors = self.validate(object);
+        errors.extend(workload::selector_is_immutable(object, old));
+        errors
+    }
+}
+
+fn default_strategy(spec: &mut Map<String, Value>) {
+    let strategy = fields(spec.entry("strategy").or_insert_with(|| json!({})));
+    default_field(strategy, "type", "RollingUpdate");
+    if strategy.get("type").and_then(Value::as_str) == Some("RollingUpdate") {
+        default_field(strategy, "rollingUpdate", json!({}));
+        let rolling = fields(strategy.entry("rollingUpdate").or_insert_with(|| json!({})));
+        default_field(rolling, "maxUnavailable", "25%");
+        default_field(rolling, "maxSurge", "25%");
+    }
+}
+
+fn strategy(object: &Value) -> Vec<FieldError> {
+    const PATH: &str = "spec.strategy";
+    let strategy = object
+        .pointer("/spec/strategy")
+        .cloned()
+        .unwrap_or_default();
+    let rolling = strategy
+        .get("rollingUpdate")
+        .filter(|rolling| !rolling.is_null());
+    match strategy
+        .get("type")
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+    {
+        "Recreate" if rolling.is_some() => vec![FieldError::forbidden(
+            format!("{PATH}.rollingUpdate"),
+            "may not be specified when strategy `type` is 'Recreate'",
+        )],
+        "Recreate" => Vec::new(),
+        "RollingUpdate" => rolling.map_or_else(
+            || {
+                vec![FieldError::required(
+                    format!("{PATH}.rollingUpdate"),
+                    "this should be defaulted and never be nil",
+                )]
+            },
+            rolling_update,
+        ),
+        other => vec![FieldError::not_supported(
+            format!("{PATH}.type"),
+            other,
+            &["Recreate", "RollingUpdate"],
+        )],
+    }
+}
+
+fn rolling_update(rolling: &Value) -> Vec<FieldError> {
+    const PATH: &str = "spec.strategy.rollingUpdate";
+    let mut errors = Vec::new();
+    let mut zeros = 0;
+    for field in ["maxUnavailable", "maxSurge"] {
+        let value = rolling.get(field).cloned().unwrap_or_default();
+        let path = format!("{PATH}.{field}");
+        match (value.as_i64(), value.as_str()) {
+            (Some(number), _) if number < 0 => {
+                errors.push(FieldError::invalid(path, number, "must be greater than or equal to 0"));
+            }
+            (Some(number), _) => zeros += usize::from(number == 0),
+            (None, Some(text)) => match text.strip_suffix('%').and_then(|digits| digits.parse::<u32>().ok()) {
+                None => errors.push(FieldError::invalid(
+                    path,
+                    text,
+                    "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')",
+                )),
+                Some(percent) if field == "maxUnavailable" && percent > 100 => {
+                    errors.push(FieldError::invalid(path, text, "must not be greater than 100%"));
+                }
+                Some(percent) => zeros += usize::from(percent == 0),
+            },
+            (None, None) => errors.push(FieldError::invalid(path, value, "must be an integer or percentage (e.g '5%%')")),
+        }
+    }
+    if zeros == 2 {
+        let value = rolling.get("maxUnavailable").cloned().unwrap_or_default();
+        errors.push(FieldError::invalid(
+            format!("{PATH}.maxUnavailable"),
+            value,
+            "may not be 0 when `maxSurge` is 0",
+        ));
+    }
+    errors
+}
+
+fn deadline(object: &Value) -> Option<FieldError> {
+    const PATH: &str = "spec.progressDeadlineSeconds";
+    let number = |field: &str| {
+        object
+            .pointer(&format!("/spec/{field}"))
+            .and_then(Value::as_i64)
+    };
+    let seconds = number("progressDeadlineSeconds")?;
+    if seconds < 0 {
+        return Some(FieldError::invalid(
+            PATH,
+            seconds,
+            "must be greater than or equal to 0",
+        ));
+    }
+    (seconds <= number("minReadySeconds").unwrap_or(0))
+        .then(|| FieldError::invalid(PATH, seconds, "must be greater than minReadySeconds"))
+}

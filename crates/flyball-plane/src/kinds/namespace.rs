@@ -1,0 +1,97 @@
+//! core/v1 Namespace. Source: registry/core/namespace/strategy.go, core/v1 defaults.go `SetDefaults_Namespace`.
+
+use serde_json::{Value, json};
+
+use crate::field::FieldError;
+use crate::kind::{DeleteAnswer, Kind, Scope, Strategy};
+use crate::names::NameRule;
+use crate::object;
+
+#[derive(Debug)]
+struct Namespace;
+
+pub(super) fn kind() -> Kind {
+    let kind = Kind::new("", "v1", "Namespace", Namespace)
+        .short(&["ns"])
+        .with_status();
+    Kind {
+        scope: Scope::Cluster,
+        delete: DeleteAnswer::Object,
+        ..kind
+    }
+}
+
+impl Strategy for Namespace {
+    fn default(&self, object: &mut Value) {
+        let name = object::name(object).to_owned();
+        if !name.is_empty() {
+            let labels = object::child(object, "metadata")
+                .entry("labels")
+                .or_insert_with(|| json!({}));
+            object::fields(labels).insert("kubernetes.io/metadata.name".to_owned(), name.into());
+        }
+        object::child(object, "spec");
+        object::default_field(object::child(object, "status"), "phase", "Active");
+    }
+
+    fn empty_status(&self) -> Option<Value> {
+        Some(json!({"phase": "Active"}))
+    }
+
+    fn has_generation(&self) -> bool {
+        false
+    }
+
+    fn prepare_create(&self, object: &mut Value) {
+        self.default(object);
+        object::child(object, "spec").insert("finalizers".to_owned(), json!(["kubernetes"]));
+    }
+
+    fn prepare_update(&self, object: &mut Value, old: &Value) {
+        // Finalizers of the spec change through `finalize` alone, except that they may go while the namespace does:
+        // the controllers inside the plane use the plain update.
+        if !object::is_being_deleted(old) {
+            object::take_field(object, old, "spec");
+        }
+    }
+
+    fn validate_status(&self, object: &Value, _old: &Value) -> Vec<FieldError> {
+        let phase = object
+            .pointer("/status/phase")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        let expected = if object::is_being_deleted(object) {
+            "Terminating"
+        } else {
+            "Active"
+        };
+        if phase == expected {
+            return Vec::new();
+        }
+        let detail = if expected == "Active" {
+            "may only be 'Active' if `deletionTimestamp` is empty"
+        } else {
+            "may only be 'Terminating' if `deletionTimestamp` is not empty"
+        };
+        vec![FieldError::invalid("status.Phase", phase, detail)]
+    }
+
+    fn name_rule(&self) -> NameRule {
+        NameRule::Label
+    }
+
+    fn selectable_fields(&self) -> &'static [&'static str] {
+        &["status.phase", "name"]
+    }
+
+    fn field_value(&self, object: &Value, field: &str) -> String {
+        match field {
+            "name" => object::name(object).to_owned(),
+            _ => object
+                .pointer("/status/phase")
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned(),
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! core/v1 ReplicationController. Source: registry/core/replicationcontroller/strategy.go, core/v1 defaults.go,
+//! core validation `ValidateReplicationControllerSpec`.
+
+use serde_json::{Value, json};
+
+use super::{pod_template, workload};
+use crate::field::FieldError;
+use crate::kind::{Kind, SelectorForm, Strategy};
+use crate::object::{self, default_field};
+
+#[derive(Debug)]
+struct ReplicationController;
+
+pub(super) fn kind() -> Kind {
+    Kind::new("", "v1", "ReplicationController", ReplicationController)
+        .short(&["rc"])
+        .in_all()
+        .with_status()
+        .with_scale(SelectorForm::Map)
+}
+
+impl Strategy for ReplicationController {
+    fn default(&self, object: &mut Value) {
+        let labels = object.pointer("/spec/template/metadata/labels").cloned();
+        if let Some(labels) = labels {
+            default_field(object::child(object, "spec"), "selector", labels.clone());
+            default_field(object::child(object, "metadata"), "labels", labels);
+        }
+        default_field(object::child(object, "spec"), "replicas", 1);
+        pod_template::default_template(object);
+    }
+
+    fn empty_status(&self) -> Option<Value> {
+        Some(json!({"replicas": 0}))
+    }
+
+    fn validate(&self, object: &Value) -> Vec<FieldError> {
+        let mut errors: Vec<FieldError> = ["minReadySeconds", "replicas"]
+            .into_iter()
+            .filter_map(|field| workload::nonnegative(object, field))
+            .collect();
+        let empty = json!({});
+        let selector = object.pointer("/spec/selector").and_then(Value::as_object);
+        if selector.is_none_or(|selector| selector.is_empty()) {
+            errors.push(FieldError::required("spec.selector", ""));
+        }
+        let Some(template) = object.pointer("/spec/template") else {
+            errors.push(FieldError::required("spec.template", ""));
+            return errors;
+        };
+        let labels = template.pointer("/metadata/labels").unwrap_or(&empty);
+        let fits = |(key, value): (&String, &Value)| labels.get(key) == Some(value);
+        if !selector.into_iter().flatten().all(fits) {
+            let detail = "`selector` does not match template `labels`";
+            errors.push(FieldError::invalid(
+                "spec.template.metadata.labels",
+                labels.clone(),
+                detail,
+            ));
+        }
+        errors.extend(pod_template::validate_spec(
+            "spec.template.spec",
+            template.get("spec"),
+        ));
+        errors
+    }
+
+    fn selectable_fields(&self) -> &'static [&'static str] {
+        &["status.replicas"]
+    }
+}

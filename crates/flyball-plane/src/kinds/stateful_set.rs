@@ -1,0 +1,91 @@
+//! apps/v1 StatefulSet. Source: registry/apps/statefulset/strategy.go, apps/v1 defaults.go, apps validation
+//! `ValidateStatefulSetUpdate`.
+
+use serde_json::{Value, json};
+
+use super::{pod_template, workload};
+use crate::field::FieldError;
+use crate::kind::{Kind, SelectorForm, Strategy};
+use crate::object::{self, default_field, fields};
+
+/// What may change in the spec of an existing StatefulSet.
+const MUTABLE: [&str; 7] = [
+    "replicas",
+    "ordinals",
+    "template",
+    "updateStrategy",
+    "revisionHistoryLimit",
+    "persistentVolumeClaimRetentionPolicy",
+    "minReadySeconds",
+];
+
+#[derive(Debug)]
+struct StatefulSet;
+
+pub(super) fn kind() -> Kind {
+    Kind::new("apps", "v1", "StatefulSet", StatefulSet)
+        .short(&["sts"])
+        .in_all()
+        .with_status()
+        .with_scale(SelectorForm::LabelSelector)
+}
+
+impl Strategy for StatefulSet {
+    fn default(&self, object: &mut Value) {
+        let spec = object::child(object, "spec");
+        default_field(spec, "podManagementPolicy", "OrderedReady");
+        default_field(spec, "replicas", 1);
+        default_field(spec, "revisionHistoryLimit", 10);
+        let update = fields(spec.entry("updateStrategy").or_insert_with(|| json!({})));
+        if update.get("type").is_none() {
+            update.insert("type".to_owned(), "RollingUpdate".into());
+            default_field(update, "rollingUpdate", json!({}));
+        }
+        if let Some(rolling) = update.get_mut("rollingUpdate") {
+            default_field(fields(rolling), "partition", 0);
+        }
+        let policy = spec
+            .entry("persistentVolumeClaimRetentionPolicy")
+            .or_insert_with(|| json!({}));
+        default_field(fields(policy), "whenDeleted", "Retain");
+        default_field(fields(policy), "whenScaled", "Retain");
+        pod_template::default_template(object);
+    }
+
+    fn empty_status(&self) -> Option<Value> {
+        Some(json!({"replicas": 0, "availableReplicas": 0}))
+    }
+
+    fn validate(&self, object: &Value) -> Vec<FieldError> {
+        let mut errors = workload::validate(object, "statefulset");
+        let policy = object
+            .pointer("/spec/podManagementPolicy")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        if !["OrderedReady", "Parallel"].contains(&policy) {
+            let detail = "must be 'OrderedReady' or 'Parallel'";
+            errors.push(FieldError::invalid(
+                "spec.podManagementPolicy",
+                policy,
+                detail,
+            ));
+        }
+        errors
+    }
+
+    fn validate_update(&self, object: &Value, old: &Value) -> Vec<FieldError> {
+        let rest = |object: &Value| {
+            let mut spec = object.get("spec").cloned().unwrap_or_default();
+            fields(&mut spec).retain(|field, _| !MUTABLE.contains(&field.as_str()));
+            spec
+        };
+        let mut errors = self.validate(object);
+        if rest(object) != rest(old) {
+            errors.push(FieldError::forbidden(
+                "spec",
+                "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden",
+            ));
+        }
+        errors
+    }
+}

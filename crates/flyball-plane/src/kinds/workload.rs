@@ -1,0 +1,180 @@
+//! What Deployment, ReplicaSet and StatefulSet share: a count, a selector, a template that the selector must match.
+//! Source: apps validation `ValidateDeploymentSpec`, `ValidateReplicaSetSpec`, `ValidateStatefulSetSpec`.
+
+use serde_json::{Value, json};
+
+use super::pod_template;
+use crate::field::FieldError;
+use crate::metadata;
+
+/// The problem of a number at `spec.<field>` below zero.
+pub(super) fn nonnegative(object: &Value, field: &str) -> Option<FieldError> {
+    let value = object
+        .get("spec")?
+        .get(field)?
+        .as_i64()
+        .filter(|value| *value < 0)?;
+    Some(FieldError::invalid(
+        format!("spec.{field}"),
+        value,
+        "must be greater than or equal to 0",
+    ))
+}
+
+/// The problems of `spec.replicas`, `spec.minReadySeconds`, `spec.selector` and `spec.template`. `owner` names the kind in
+/// the text about an empty selector.
+pub(super) fn validate(object: &Value, owner: &str) -> Vec<FieldError> {
+    let mut errors: Vec<FieldError> = ["replicas", "minReadySeconds"]
+        .into_iter()
+        .filter_map(|field| nonnegative(object, field))
+        .collect();
+    let selector = object
+        .pointer("/spec/selector")
+        .filter(|selector| selector.is_object());
+    match selector {
+        None => errors.push(FieldError::required("spec.selector", "")),
+        Some(selector) if is_empty(selector) => {
+            let detail = format!("empty selector is invalid for {owner}");
+            errors.push(FieldError::invalid(
+                "spec.selector",
+                selector.clone(),
+                detail,
+            ));
+        }
+        Some(selector) => {
+            errors.extend(metadata::labels(
+                "spec.selector.matchLabels",
+                selector.get("matchLabels"),
+            ));
+            errors.extend(expressions(selector));
+        }
+    }
+    errors.extend(template(object, selector));
+    errors
+}
+
+fn is_empty(selector: &Value) -> bool {
+    let labels = selector
+        .get("matchLabels")
+        .and_then(Value::as_object)
+        .is_none_or(|map| map.is_empty());
+    let list = selector
+        .get("matchExpressions")
+        .and_then(Value::as_array)
+        .is_none_or(Vec::is_empty);
+    labels && list
+}
+
+fn expressions(selector: &Value) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let list = selector.get("matchExpressions").and_then(Value::as_array);
+    for (index, one) in list.into_iter().flatten().enumerate() {
+        let path = format!("spec.selector.matchExpressions[{index}]");
+        let empty = one
+            .get("values")
+            .and_then(Value::as_array)
+            .is_none_or(Vec::is_empty);
+        match one
+            .get("operator")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+        {
+            "In" | "NotIn" if empty => errors.push(FieldError::required(
+                format!("{path}.values"),
+                "must be specified when `operator` is 'In' or 'NotIn'",
+            )),
+            "Exists" | "DoesNotExist" if !empty => errors.push(FieldError::forbidden(
+                format!("{path}.values"),
+                "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
+            )),
+            "In" | "NotIn" | "Exists" | "DoesNotExist" => {}
+            other => errors.push(FieldError::invalid(
+                format!("{path}.operator"),
+                other,
+                "not a valid selector operator",
+            )),
+        }
+    }
+    errors
+}
+
+fn template(object: &Value, selector: Option<&Value>) -> Vec<FieldError> {
+    let Some(template) = object.pointer("/spec/template") else {
+        return vec![FieldError::required("spec.template", "")];
+    };
+    let labels = template
+        .pointer("/metadata/labels")
+        .cloned()
+        .unwrap_or_else(|| json!({}));
+    let mut errors = Vec::new();
+    if selector.is_some_and(|selector| !is_empty(selector) && !matches(selector, &labels)) {
+        let detail = "`selector` does not match template `labels`";
+        errors.push(FieldError::invalid(
+            "spec.template.metadata.labels",
+            labels.clone(),
+            detail,
+        ));
+    }
+    errors.extend(metadata::labels("spec.template.labels", Some(&labels)));
+    errors.extend(pod_template::validate_spec(
+        "spec.template.spec",
+        template.get("spec"),
+    ));
+    let policy = template
+        .pointer("/spec/restartPolicy")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    if policy != "Always" {
+        let path = "spec.template.spec.restartPolicy";
+        errors.push(FieldError::not_supported(path, policy, &["Always"]));
+    }
+    errors
+}
+
+/// True when a LabelSelector selects a set of labels.
+fn matches(selector: &Value, labels: &Value) -> bool {
+    let label = |key: &str| labels.get(key).and_then(Value::as_str);
+    let all = selector
+        .get("matchLabels")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten();
+    let list = selector
+        .get("matchExpressions")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
+    all.clone().all(|(key, value)| label(key) == value.as_str())
+        && list.clone().all(|one| {
+            let found = one.get("key").and_then(Value::as_str).and_then(label);
+            let has = |found: &str| {
+                let values = one.get("values").and_then(Value::as_array);
+                values
+                    .into_iter()
+                    .flatten()
+                    .any(|value| value.as_str() == Some(found))
+            };
+            match one.get("operator").and_then(Value::as_str) {
+                Some("In") => found.is_some_and(has),
+                Some("NotIn") => !found.is_some_and(has),
+                Some("Exists") => found.is_some(),
+                Some("DoesNotExist") => found.is_none(),
+                _ => false,
+            }
+        })
+}
+
+/// The problem of a changed selector.
+pub(super) fn selector_is_immutable(object: &Value, old: &Value) -> Option<FieldError> {
+    let (new, old) = (
+        object.pointer("/spec/selector"),
+        old.pointer("/spec/selector"),
+    );
+    (new != old).then(|| {
+        FieldError::invalid(
+            "spec.selector",
+            new.cloned().unwrap_or_default(),
+            "field is immutable",
+        )
+    })
+}
