@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use flyball_api::name;
 use serde_json::{Value, json};
 
 use crate::field::FieldError;
-use crate::names::NameRule;
 use crate::object;
 use crate::refusal::Subject;
 use crate::store::ResourceName;
@@ -53,6 +53,37 @@ pub enum SelectorForm {
     LabelSelector,
     /// `spec.selector` is a map of labels.
     Map,
+}
+
+/// Which rule the names of a kind follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameRule {
+    /// Lower-case DNS subdomain.
+    Subdomain,
+    /// Lower-case DNS label.
+    Label,
+    /// Lower-case DNS label that starts with a letter.
+    Label1035,
+}
+
+impl NameRule {
+    /// The problems of `name`.
+    pub fn check(self, name: &str) -> Vec<String> {
+        match self {
+            Self::Subdomain => name::dns_subdomain(name),
+            Self::Label => name::dns_label(name),
+            Self::Label1035 => name::dns_1035_label(name),
+        }
+    }
+
+    /// The problems of a `generateName`, which may end in a dash because a suffix follows it.
+    /// Upstream: api/validation `maskTrailingDash`.
+    pub fn check_prefix(self, prefix: &str) -> Vec<String> {
+        match prefix.strip_suffix('-') {
+            Some(stem) if !stem.is_empty() => self.check(&format!("{stem}a")),
+            _ => self.check(prefix),
+        }
+    }
 }
 
 /// The translation between the stored form and one served version.
@@ -358,5 +389,17 @@ impl Kinds {
     /// All kinds, ordered by group and plural.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Kind>> {
         self.kinds.values()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_generated_names_prefix_may_end_in_a_dash() {
+        assert!(NameRule::Subdomain.check_prefix("web-").is_empty());
+        assert!(!NameRule::Subdomain.check_prefix("Web-").is_empty());
+        assert!(!NameRule::Subdomain.check("web-").is_empty());
     }
 }

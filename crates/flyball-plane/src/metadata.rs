@@ -2,13 +2,13 @@
 //! Source: apimachinery api/validation/objectmeta.go, apiserver registry/rest/{create,update,meta}.go.
 //! Not here: the kinds' own rules.
 
+use flyball_api::name as names;
 use flyball_clock::UnixMs;
 use serde_json::{Map, Value};
 
 use crate::entropy::Entropy;
-use crate::field::FieldError;
+use crate::field::{self, FieldError};
 use crate::kind::Kind;
-use crate::names;
 use crate::object;
 use crate::refusal::Refusal;
 use crate::time;
@@ -106,23 +106,23 @@ pub(crate) fn validate(kind: &Kind, object: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let prefix = object::meta(object, "generateName");
     if !prefix.is_empty() {
-        let invalid = |why| FieldError::invalid("metadata.generateName", prefix, why);
+        let invalid = |why| field::invalid("metadata.generateName", prefix, why);
         errors.extend(rule.check_prefix(prefix).into_iter().map(invalid));
     }
     let name = object::name(object);
     if name.is_empty() {
-        errors.push(FieldError::required(
+        errors.push(field::required(
             "metadata.name",
             "name or generateName is required",
         ));
     } else {
-        let invalid = |why| FieldError::invalid("metadata.name", name, why);
+        let invalid = |why| field::invalid("metadata.name", name, why);
         errors.extend(rule.check(name).into_iter().map(invalid));
     }
     let namespace = object::namespace(object);
     if kind.is_namespaced() {
-        let invalid = |why| FieldError::invalid("metadata.namespace", namespace, why);
-        errors.extend(names::label(namespace).into_iter().map(invalid));
+        let invalid = |why| field::invalid("metadata.namespace", namespace, why);
+        errors.extend(names::dns_label(namespace).into_iter().map(invalid));
     }
     errors.extend(labels(
         "metadata.labels",
@@ -146,7 +146,7 @@ pub(crate) fn validate_update(kind: &Kind, object: &Value, old: &Value) -> Vec<F
             .collect();
         if !added.is_empty() {
             let list = added.join(", ");
-            errors.push(FieldError::forbidden(
+            errors.push(field::forbidden(
                 "metadata.finalizers",
                 format!("no new finalizers can be added if the object is being deleted, found new finalizers []string{{{list}}}"),
             ));
@@ -155,7 +155,7 @@ pub(crate) fn validate_update(kind: &Kind, object: &Value, old: &Value) -> Vec<F
     for field in ["name", "namespace", "uid"] {
         if object::meta(object, field) != object::meta(old, field) {
             let value = object::meta(object, field);
-            errors.push(FieldError::invalid(
+            errors.push(field::invalid(
                 format!("metadata.{field}"),
                 value,
                 "field is immutable",
@@ -170,15 +170,15 @@ pub(crate) fn labels(path: &str, labels: Option<&Value>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for (key, value) in labels.and_then(Value::as_object).into_iter().flatten() {
         errors.extend(
-            names::qualified_name(key)
+            names::label_key(key)
                 .into_iter()
-                .map(|why| FieldError::invalid(path, key.as_str(), why)),
+                .map(|why| field::invalid(path, key.as_str(), why)),
         );
         let value = value.as_str().unwrap_or_default();
         errors.extend(
             names::label_value(value)
                 .into_iter()
-                .map(|why| FieldError::invalid(path, value, why)),
+                .map(|why| field::invalid(path, value, why)),
         );
     }
     errors
@@ -194,15 +194,15 @@ fn annotations(object: &Value) -> Vec<FieldError> {
         .into_iter()
         .flatten()
     {
-        let why = names::qualified_name(&key.to_lowercase());
+        let why = names::label_key(&key.to_lowercase());
         errors.extend(
             why.into_iter()
-                .map(|why| FieldError::invalid(PATH, key.as_str(), why)),
+                .map(|why| field::invalid(PATH, key.as_str(), why)),
         );
         bytes += key.len() + value.as_str().map_or(0, str::len);
     }
     if bytes > ANNOTATIONS_BYTES_MAX {
-        errors.push(FieldError::too_long(PATH, ANNOTATIONS_BYTES_MAX));
+        errors.push(field::too_long(PATH, ANNOTATIONS_BYTES_MAX));
     }
     errors
 }
@@ -221,13 +221,13 @@ fn owners(object: &Value) -> Vec<FieldError> {
         for field in ["apiVersion", "kind", "name", "uid"] {
             if text(field).is_empty() {
                 let path = format!("metadata.ownerReferences[{index}].{field}");
-                errors.push(FieldError::required(path, "must not be empty"));
+                errors.push(field::required(path, "must not be empty"));
             }
         }
         if owner.get("controller").and_then(Value::as_bool) == Some(true) {
             let this = format!("{}/{}", text("kind"), text("name"));
             match &controller {
-                Some(first) => errors.push(FieldError::invalid(
+                Some(first) => errors.push(field::invalid(
                     "metadata.ownerReferences",
                     owners.cloned().unwrap_or_default(),
                     format!("Only one reference can have Controller set to true. Found \"true\" in references for {first} and {this}"),
@@ -245,15 +245,15 @@ fn finalizers(object: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for one in &list {
         errors.extend(
-            names::qualified_name(one)
+            names::label_key(one)
                 .into_iter()
-                .map(|why| FieldError::invalid(PATH, one.as_str(), why)),
+                .map(|why| field::invalid(PATH, one.as_str(), why)),
         );
     }
     let has = |name: &str| list.iter().any(|one| one == name);
     if has("orphan") && has("foregroundDeletion") {
         let list: Vec<Value> = list.into_iter().map(Value::from).collect();
-        errors.push(FieldError::invalid(
+        errors.push(field::invalid(
             PATH,
             list,
             "finalizer orphan and foregroundDeletion cannot be both set",

@@ -1,10 +1,9 @@
 //! A request that is refused: the `Status` object of the answer, in upstream's words.
 //! Source: apimachinery api/errors/errors.go, one constructor each. Not here: when to refuse.
 
+use flyball_api::field::{FieldError, aggregate};
 use http::StatusCode;
 use serde_json::{Map, Value, json};
-
-use crate::field::FieldError;
 
 /// A refusal: HTTP status, machine-readable reason, text, details.
 #[derive(Clone, Debug, PartialEq)]
@@ -138,16 +137,7 @@ impl Refusal {
 
     /// 422: the object breaks rules; `subject.resource` is the kind.
     pub fn invalid(subject: Subject<'_>, errors: &[FieldError]) -> Self {
-        let mut texts: Vec<String> = Vec::new();
-        for text in errors.iter().map(FieldError::text) {
-            if !texts.contains(&text) {
-                texts.push(text);
-            }
-        }
-        let list = match texts.as_slice() {
-            [one] => one.clone(),
-            many => format!("[{}]", many.join(", ")),
-        };
+        let list = aggregate(errors);
         let message = format!(
             "{} {:?} is invalid: {list}",
             subject.qualified(),
@@ -155,7 +145,7 @@ impl Refusal {
         );
         let causes: Vec<Value> = errors
             .iter()
-            .map(|error| json!({"reason": error.kind.reason(), "message": error.body(), "field": error.path}))
+            .map(|error| json!({"reason": error.kind.cause(), "message": error.body(), "field": error.field}))
             .collect();
         let mut refusal = Self::about(
             StatusCode::UNPROCESSABLE_ENTITY,
@@ -366,8 +356,8 @@ mod tests {
     #[test]
     fn an_invalid_object_lists_every_problem_once_in_the_message_and_as_a_cause() {
         let errors = [
-            FieldError::required("a", ""),
-            FieldError::required("b", "x"),
+            crate::field::required("a", ""),
+            crate::field::required("b", "x"),
         ];
         let kind = Subject {
             group: "apps",

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::field::FieldError;
+use crate::field::{self, FieldError};
 use crate::kind::{Kind, Strategy};
 
 /// All keys and values together. Upstream: `MaxSecretSize`.
@@ -40,14 +40,14 @@ impl Strategy for ConfigMap {
             }
         }
         for key in data.keys().filter(|key| binary.contains_key(*key)) {
-            errors.push(FieldError::invalid(
+            errors.push(field::invalid(
                 format!("data[{key}]"),
                 key.as_str(),
                 "duplicate of key present in binaryData",
             ));
         }
         if super::secret::bytes(data) + super::secret::bytes(binary) > BYTES_MAX {
-            errors.push(FieldError::too_long("", BYTES_MAX));
+            errors.push(field::too_long("", BYTES_MAX));
         }
         errors
     }

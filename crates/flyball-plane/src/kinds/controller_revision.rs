@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::field::FieldError;
+use crate::field::{self, FieldError};
 use crate::kind::{Kind, Strategy};
 
 #[derive(Debug)]
@@ -24,11 +24,11 @@ impl Strategy for ControllerRevision {
     fn validate(&self, object: &Value) -> Vec<FieldError> {
         let mut errors = Vec::new();
         if object.get("data").is_none_or(Value::is_null) {
-            errors.push(FieldError::required("data", "data is mandatory"));
+            errors.push(field::required("data", "data is mandatory"));
         }
         if object.get("revision").and_then(Value::as_i64).unwrap_or(0) < 0 {
             let value = object.get("revision").cloned().unwrap_or_default();
-            errors.push(FieldError::invalid(
+            errors.push(field::invalid(
                 "revision",
                 value,
                 "must be greater than or equal to 0",
@@ -41,7 +41,7 @@ impl Strategy for ControllerRevision {
         let mut errors = self.validate(object);
         if object.get("data") != old.get("data") {
             let value = object.get("data").cloned().unwrap_or_default();
-            errors.push(FieldError::invalid("data", value, "field is immutable"));
+            errors.push(field::invalid("data", value, "field is immutable"));
         }
         errors
     }

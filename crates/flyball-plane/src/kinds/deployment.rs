@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{pod_template, workload};
-use crate::field::FieldError;
+use crate::field::{self, FieldError};
 use crate::kind::{Kind, SelectorForm, Strategy};
 use crate::object::{self, default_field, fields};
 
@@ -74,21 +74,21 @@ fn strategy(object: &Value) -> Vec<FieldError> {
         .and_then(Value::as_str)
         .unwrap_or_default()
     {
-        "Recreate" if rolling.is_some() => vec![FieldError::forbidden(
+        "Recreate" if rolling.is_some() => vec![field::forbidden(
             format!("{PATH}.rollingUpdate"),
             "may not be specified when strategy `type` is 'Recreate'",
         )],
         "Recreate" => Vec::new(),
         "RollingUpdate" => rolling.map_or_else(
             || {
-                vec![FieldError::required(
+                vec![field::required(
                     format!("{PATH}.rollingUpdate"),
                     "this should be defaulted and never be nil",
                 )]
             },
             rolling_update,
         ),
-        other => vec![FieldError::not_supported(
+        other => vec![field::not_supported(
             format!("{PATH}.type"),
             other,
             &["Recreate", "RollingUpdate"],
@@ -105,26 +105,26 @@ fn rolling_update(rolling: &Value) -> Vec<FieldError> {
         let path = format!("{PATH}.{field}");
         match (value.as_i64(), value.as_str()) {
             (Some(number), _) if number < 0 => {
-                errors.push(FieldError::invalid(path, number, "must be greater than or equal to 0"));
+                errors.push(field::invalid(path, number, "must be greater than or equal to 0"));
             }
             (Some(number), _) => zeros += usize::from(number == 0),
             (None, Some(text)) => match text.strip_suffix('%').and_then(|digits| digits.parse::<u32>().ok()) {
-                None => errors.push(FieldError::invalid(
+                None => errors.push(field::invalid(
                     path,
                     text,
                     "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')",
                 )),
                 Some(percent) if field == "maxUnavailable" && percent > 100 => {
-                    errors.push(FieldError::invalid(path, text, "must not be greater than 100%"));
+                    errors.push(field::invalid(path, text, "must not be greater than 100%"));
                 }
                 Some(percent) => zeros += usize::from(percent == 0),
             },
-            (None, None) => errors.push(FieldError::invalid(path, value, "must be an integer or percentage (e.g '5%%')")),
+            (None, None) => errors.push(field::invalid(path, value, "must be an integer or percentage (e.g '5%%')")),
         }
     }
     if zeros == 2 {
         let value = rolling.get("maxUnavailable").cloned().unwrap_or_default();
-        errors.push(FieldError::invalid(
+        errors.push(field::invalid(
             format!("{PATH}.maxUnavailable"),
             value,
             "may not be 0 when `maxSurge` is 0",
@@ -142,12 +142,12 @@ fn deadline(object: &Value) -> Option<FieldError> {
     };
     let seconds = number("progressDeadlineSeconds")?;
     if seconds < 0 {
-        return Some(FieldError::invalid(
+        return Some(field::invalid(
             PATH,
             seconds,
             "must be greater than or equal to 0",
         ));
     }
     (seconds <= number("minReadySeconds").unwrap_or(0))
-        .then(|| FieldError::invalid(PATH, seconds, "must be greater than minReadySeconds"))
+        .then(|| field::invalid(PATH, seconds, "must be greater than minReadySeconds"))
 }

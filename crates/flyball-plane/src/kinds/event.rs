@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::field::FieldError;
+use crate::field::{self, FieldError};
 use crate::kind::{Codec, Kind, PutRule, Strategy, Version};
 use crate::object;
 
@@ -96,7 +96,7 @@ impl Strategy for Event {
         if fits {
             return Vec::new();
         }
-        vec![FieldError::invalid(
+        vec![field::invalid(
             "involvedObject.namespace",
             involved,
             "does not match event.namespace",

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::field::FieldError;
+use crate::field::{self, FieldError};
 use crate::kind::{Kind, PutRule, Strategy};
 
 #[derive(Debug)]
@@ -37,14 +37,14 @@ impl Strategy for Lease {
                 .and_then(Value::as_i64)
         };
         if let Some(seconds) = number("leaseDurationSeconds").filter(|seconds| *seconds <= 0) {
-            errors.push(FieldError::invalid(
+            errors.push(field::invalid(
                 "spec.leaseDurationSeconds",
                 seconds,
                 "must be greater than 0",
             ));
         }
         if let Some(count) = number("leaseTransitions").filter(|count| *count < 0) {
-            errors.push(FieldError::invalid(
+            errors.push(field::invalid(
                 "spec.leaseTransitions",
                 count,
                 "must be greater than or equal to 0",

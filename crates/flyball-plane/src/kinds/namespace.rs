@@ -2,9 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::field::FieldError;
-use crate::kind::{DeleteAnswer, Kind, Scope, Strategy};
-use crate::names::NameRule;
+use crate::field::{self, FieldError};
+use crate::kind::{DeleteAnswer, Kind, NameRule, Scope, Strategy};
 use crate::object;
 
 #[derive(Debug)]
@@ -73,7 +72,7 @@ impl Strategy for Namespace {
         } else {
             "may only be 'Terminating' if `deletionTimestamp` is not empty"
         };
-        vec![FieldError::invalid("status.Phase", phase, detail)]
+        vec![field::invalid("status.Phase", phase, detail)]
     }
 
     fn name_rule(&self) -> NameRule {

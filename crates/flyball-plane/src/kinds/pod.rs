@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use super::pod_template;
-use crate::field::FieldError;
+use crate::field::{self, FieldError};
 use crate::kind::{DeleteAnswer, Kind, Strategy};
 use crate::object::{self, default_field};
 
@@ -61,7 +61,7 @@ impl Strategy for Pod {
     fn validate_update(&self, object: &Value, old: &Value) -> Vec<FieldError> {
         let mut errors = self.validate(object);
         if fixed(object) != fixed(old) {
-            errors.push(FieldError::forbidden(
+            errors.push(field::forbidden(
                 "spec",
                 "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)",
             ));

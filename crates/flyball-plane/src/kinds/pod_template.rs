@@ -2,10 +2,10 @@
 //! Source: core/v1 defaults.go and zz_generated.defaults.go, core validation `ValidatePodSpec` (the required fields only:
 //! nothing here runs containers, so the many rules about devices, volumes and security are not repeated).
 
+use flyball_api::name as names;
 use serde_json::{Map, Value, json};
 
-use crate::field::FieldError;
-use crate::names;
+use crate::field::{self, FieldError};
 use crate::object::{child, default_field, fields};
 
 /// Containers by field of the spec.
@@ -151,7 +151,7 @@ pub(super) fn validate_spec(path: &str, spec: Option<&Value>) -> Vec<FieldError>
     let mut errors = Vec::new();
     let mut seen: Vec<String> = Vec::new();
     if list("containers").is_none_or(Vec::is_empty) {
-        errors.push(FieldError::required(format!("{path}.containers"), ""));
+        errors.push(field::required(format!("{path}.containers"), ""));
     }
     for field in ["initContainers", "containers"] {
         for (index, container) in list(field).into_iter().flatten().enumerate() {
@@ -175,20 +175,20 @@ fn validate_container(path: &str, container: &Value, seen: &mut Vec<String>) -> 
     let mut errors = Vec::new();
     let name = text("name");
     if name.is_empty() {
-        errors.push(FieldError::required(format!("{path}.name"), ""));
+        errors.push(field::required(format!("{path}.name"), ""));
     } else if seen.iter().any(|one| one == name) {
-        errors.push(FieldError::duplicate(format!("{path}.name"), name));
+        errors.push(field::duplicate(format!("{path}.name"), name));
     } else {
-        let invalid = |why| FieldError::invalid(format!("{path}.name"), name, why);
-        errors.extend(names::label(name).into_iter().map(invalid));
+        let invalid = |why| field::invalid(format!("{path}.name"), name, why);
+        errors.extend(names::dns_label(name).into_iter().map(invalid));
         seen.push(name.to_owned());
     }
     let image = text("image");
     if image.is_empty() {
-        errors.push(FieldError::required(format!("{path}.image"), ""));
+        errors.push(field::required(format!("{path}.image"), ""));
     } else if image.trim() != image {
         let detail = "must not have leading or trailing whitespace";
-        errors.push(FieldError::invalid(format!("{path}.image"), image, detail));
+        errors.push(field::invalid(format!("{path}.image"), image, detail));
     }
     for (index, port) in container
         .get("ports")
@@ -203,9 +203,9 @@ fn validate_container(path: &str, container: &Value, seen: &mut Vec<String>) -> 
             .and_then(Value::as_i64)
             .unwrap_or(0)
         {
-            0 => errors.push(FieldError::required(path, "")),
+            0 => errors.push(field::required(path, "")),
             1..=65535 => {}
-            number => errors.push(FieldError::invalid(
+            number => errors.push(field::invalid(
                 path,
                 number,
                 "must be between 1 and 65535, inclusive",

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::{pod_template, workload};
-use crate::field::FieldError;
+use crate::field::{self, FieldError};
 use crate::kind::{Kind, SelectorForm, Strategy};
 use crate::object::{self, default_field};
 
@@ -42,17 +42,17 @@ impl Strategy for ReplicationController {
         let empty = json!({});
         let selector = object.pointer("/spec/selector").and_then(Value::as_object);
         if selector.is_none_or(|selector| selector.is_empty()) {
-            errors.push(FieldError::required("spec.selector", ""));
+            errors.push(field::required("spec.selector", ""));
         }
         let Some(template) = object.pointer("/spec/template") else {
-            errors.push(FieldError::required("spec.template", ""));
+            errors.push(field::required("spec.template", ""));
             return errors;
         };
         let labels = template.pointer("/metadata/labels").unwrap_or(&empty);
         let fits = |(key, value): (&String, &Value)| labels.get(key) == Some(value);
         if !selector.into_iter().flatten().all(fits) {
             let detail = "`selector` does not match template `labels`";
-            errors.push(FieldError::invalid(
+            errors.push(field::invalid(
                 "spec.template.metadata.labels",
                 labels.clone(),
                 detail,

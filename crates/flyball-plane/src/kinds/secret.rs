@@ -1,14 +1,14 @@
 //! core/v1 Secret, and what it shares with ConfigMap. Source: registry/core/secret/strategy.go, core validation `ValidateSecret`.
 
 use base64::Engine as _;
+use flyball_api::name;
 use serde_json::{Map, Value};
 
-use crate::field::FieldError;
+use crate::field::{self, FieldError};
 use crate::kind::{Kind, Strategy};
 use crate::object;
 
 const BYTES_MAX: usize = 1 << 20;
-const CONFIG_KEY: &str = "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
 
 #[derive(Debug)]
 struct Secret;
@@ -54,7 +54,7 @@ impl Strategy for Secret {
             .flat_map(|key| check_key(&format!("data[{key}]"), key))
             .collect();
         if bytes(data) > BYTES_MAX {
-            errors.push(FieldError::too_long("data", BYTES_MAX));
+            errors.push(field::too_long("data", BYTES_MAX));
         }
         errors
     }
@@ -63,7 +63,7 @@ impl Strategy for Secret {
         let mut errors = Vec::new();
         if object.get("type") != old.get("type") {
             let value = object.get("type").cloned().unwrap_or_default();
-            errors.push(FieldError::invalid("type", value, "field is immutable"));
+            errors.push(field::invalid("type", value, "field is immutable"));
         }
         errors.extend(frozen(object, old, &["data"]));
         errors.extend(self.validate(object));
@@ -77,24 +77,9 @@ impl Strategy for Secret {
 
 /// The problems of a key of a ConfigMap or Secret.
 pub(super) fn check_key(path: &str, key: &str) -> Vec<FieldError> {
-    let mut messages = Vec::new();
-    if key.len() > 253 {
-        messages.push("must be no more than 253 characters".to_owned());
-    }
-    if key.is_empty()
-        || !key
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || b"-._".contains(&b))
-    {
-        messages.push(CONFIG_KEY.to_owned());
-    } else if key == "." || key == ".." {
-        messages.push(format!("must not be '{key}'"));
-    } else if key.starts_with("..") {
-        messages.push("must not start with '..'".to_owned());
-    }
-    messages
+    name::config_key(key)
         .into_iter()
-        .map(|why| FieldError::invalid(path, key, why))
+        .map(|why| field::invalid(path, key, why))
         .collect()
 }
 
@@ -111,7 +96,7 @@ pub(super) fn frozen(object: &Value, old: &Value, fields: &[&str]) -> Vec<FieldE
     }
     let mut errors = Vec::new();
     if !is_set(object) {
-        errors.push(FieldError::forbidden(
+        errors.push(field::forbidden(
             "immutable",
             "field is immutable when `immutable` is set",
         ));
@@ -120,7 +105,7 @@ pub(super) fn frozen(object: &Value, old: &Value, fields: &[&str]) -> Vec<FieldE
         .iter()
         .filter(|field| object.get(**field) != old.get(**field))
     {
-        errors.push(FieldError::forbidden(
+        errors.push(field::forbidden(
             *field,
             "field is immutable when `immutable` is set",
         ));

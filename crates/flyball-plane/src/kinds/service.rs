@@ -3,9 +3,8 @@
 
 use serde_json::{Value, json};
 
-use crate::field::FieldError;
-use crate::kind::{DeleteAnswer, Kind, PutRule, Strategy};
-use crate::names::NameRule;
+use crate::field::{self, FieldError};
+use crate::kind::{DeleteAnswer, Kind, NameRule, PutRule, Strategy};
 use crate::object::{self, default_field};
 
 #[derive(Debug)]
@@ -67,23 +66,20 @@ impl Strategy for Service {
             .unwrap_or_default();
         let mut errors = Vec::new();
         if ports.is_empty() && text("clusterIP") != "None" && text("type") != "ExternalName" {
-            errors.push(FieldError::required("spec.ports", ""));
+            errors.push(field::required("spec.ports", ""));
         }
         for (index, port) in ports.iter().enumerate() {
             let number = port.get("port").and_then(Value::as_i64).unwrap_or(0);
             if !(1..=65535).contains(&number) {
                 let path = format!("spec.ports[{index}].port");
-                errors.push(FieldError::invalid(
+                errors.push(field::invalid(
                     path,
                     number,
                     "must be between 1 and 65535, inclusive",
                 ));
             }
             if ports.len() > 1 && port.get("name").is_none() {
-                errors.push(FieldError::required(
-                    format!("spec.ports[{index}].name"),
-                    "",
-                ));
+                errors.push(field::required(format!("spec.ports[{index}].name"), ""));
             }
         }
         errors

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::{pod_template, workload};
-use crate::field::FieldError;
+use crate::field::{self, FieldError};
 use crate::kind::{Kind, SelectorForm, Strategy};
 use crate::object::{self, default_field, fields};
 
@@ -64,11 +64,7 @@ impl Strategy for StatefulSet {
             .unwrap_or_default();
         if !["OrderedReady", "Parallel"].contains(&policy) {
             let detail = "must be 'OrderedReady' or 'Parallel'";
-            errors.push(FieldError::invalid(
-                "spec.podManagementPolicy",
-                policy,
-                detail,
-            ));
+            errors.push(field::invalid("spec.podManagementPolicy", policy, detail));
         }
         errors
     }
@@ -81,7 +77,7 @@ impl Strategy for StatefulSet {
         };
         let mut errors = self.validate(object);
         if rest(object) != rest(old) {
-            errors.push(FieldError::forbidden(
+            errors.push(field::forbidden(
                 "spec",
                 "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden",
             ));

@@ -1,10 +1,11 @@
 //! What Deployment, ReplicaSet and StatefulSet share: a count, a selector, a template that the selector must match.
 //! Source: apps validation `ValidateDeploymentSpec`, `ValidateReplicaSetSpec`, `ValidateStatefulSetSpec`.
 
+use flyball_api::selector::LabelSelector;
 use serde_json::{Value, json};
 
 use super::pod_template;
-use crate::field::FieldError;
+use crate::field::{self, FieldError};
 use crate::metadata;
 
 /// The problem of a number at `spec.<field>` below zero.
@@ -14,7 +15,7 @@ pub(super) fn nonnegative(object: &Value, field: &str) -> Option<FieldError> {
         .get(field)?
         .as_i64()
         .filter(|value| *value < 0)?;
-    Some(FieldError::invalid(
+    Some(field::invalid(
         format!("spec.{field}"),
         value,
         "must be greater than or equal to 0",
@@ -32,14 +33,10 @@ pub(super) fn validate(object: &Value, owner: &str) -> Vec<FieldError> {
         .pointer("/spec/selector")
         .filter(|selector| selector.is_object());
     match selector {
-        None => errors.push(FieldError::required("spec.selector", "")),
+        None => errors.push(field::required("spec.selector", "")),
         Some(selector) if is_empty(selector) => {
             let detail = format!("empty selector is invalid for {owner}");
-            errors.push(FieldError::invalid(
-                "spec.selector",
-                selector.clone(),
-                detail,
-            ));
+            errors.push(field::invalid("spec.selector", selector.clone(), detail));
         }
         Some(selector) => {
             errors.extend(metadata::labels(
@@ -79,16 +76,16 @@ fn expressions(selector: &Value) -> Vec<FieldError> {
             .and_then(Value::as_str)
             .unwrap_or_default()
         {
-            "In" | "NotIn" if empty => errors.push(FieldError::required(
+            "In" | "NotIn" if empty => errors.push(field::required(
                 format!("{path}.values"),
                 "must be specified when `operator` is 'In' or 'NotIn'",
             )),
-            "Exists" | "DoesNotExist" if !empty => errors.push(FieldError::forbidden(
+            "Exists" | "DoesNotExist" if !empty => errors.push(field::forbidden(
                 format!("{path}.values"),
                 "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
             )),
             "In" | "NotIn" | "Exists" | "DoesNotExist" => {}
-            other => errors.push(FieldError::invalid(
+            other => errors.push(field::invalid(
                 format!("{path}.operator"),
                 other,
                 "not a valid selector operator",
@@ -100,7 +97,7 @@ fn expressions(selector: &Value) -> Vec<FieldError> {
 
 fn template(object: &Value, selector: Option<&Value>) -> Vec<FieldError> {
     let Some(template) = object.pointer("/spec/template") else {
-        return vec![FieldError::required("spec.template", "")];
+        return vec![field::required("spec.template", "")];
     };
     let labels = template
         .pointer("/metadata/labels")
@@ -109,7 +106,7 @@ fn template(object: &Value, selector: Option<&Value>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     if selector.is_some_and(|selector| !is_empty(selector) && !matches(selector, &labels)) {
         let detail = "`selector` does not match template `labels`";
-        errors.push(FieldError::invalid(
+        errors.push(field::invalid(
             "spec.template.metadata.labels",
             labels.clone(),
             detail,
@@ -126,42 +123,16 @@ fn template(object: &Value, selector: Option<&Value>) -> Vec<FieldError> {
         .unwrap_or_default();
     if policy != "Always" {
         let path = "spec.template.spec.restartPolicy";
-        errors.push(FieldError::not_supported(path, policy, &["Always"]));
+        errors.push(field::not_supported(path, policy, &["Always"]));
     }
     errors
 }
 
 /// True when a LabelSelector selects a set of labels.
 fn matches(selector: &Value, labels: &Value) -> bool {
-    let label = |key: &str| labels.get(key).and_then(Value::as_str);
-    let all = selector
-        .get("matchLabels")
-        .and_then(Value::as_object)
-        .into_iter()
-        .flatten();
-    let list = selector
-        .get("matchExpressions")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten();
-    all.clone().all(|(key, value)| label(key) == value.as_str())
-        && list.clone().all(|one| {
-            let found = one.get("key").and_then(Value::as_str).and_then(label);
-            let has = |found: &str| {
-                let values = one.get("values").and_then(Value::as_array);
-                values
-                    .into_iter()
-                    .flatten()
-                    .any(|value| value.as_str() == Some(found))
-            };
-            match one.get("operator").and_then(Value::as_str) {
-                Some("In") => found.is_some_and(has),
-                Some("NotIn") => !found.is_some_and(has),
-                Some("Exists") => found.is_some(),
-                Some("DoesNotExist") => found.is_none(),
-                _ => false,
-            }
-        })
+    let parsed = serde_json::from_value::<LabelSelector>(selector.clone()).ok();
+    let compiled = parsed.and_then(|parsed| LabelSelector::compile(Some(&parsed)).ok());
+    compiled.is_some_and(|selector| selector.matches_with(|key| labels.get(key)?.as_str()))
 }
 
 /// The problem of a changed selector.
@@ -171,7 +142,7 @@ pub(super) fn selector_is_immutable(object: &Value, old: &Value) -> Option<Field
         old.pointer("/spec/selector"),
     );
     (new != old).then(|| {
-        FieldError::invalid(
+        field::invalid(
             "spec.selector",
             new.cloned().unwrap_or_default(),
             "field is immutable",

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{Mode, Place, RACES_MAX, Registry, failed, revision_of};
-use crate::field::FieldError;
+use crate::field::{self, FieldError};
 use crate::kind::{Kind, PutRule};
 use crate::metadata;
 use crate::object;
@@ -201,7 +201,7 @@ fn check_uid(place: Place<'_>, new: &Value, old: &Value) -> Result<(), Refusal> 
 fn check_revision(place: Place<'_>, new: &mut Value, old: &Value) -> Result<(), Refusal> {
     match revision_of(new)? {
         None if place.kind.put == PutRule::ConditionalOrCreate => {
-            let error = FieldError::invalid(
+            let error = field::invalid(
                 "metadata.resourceVersion",
                 0,
                 "must be specified for an update",
