@@ -2,6 +2,7 @@
 //! that lists what breaks it. Function sizes are clippy's (`clippy.toml`).
 
 mod edges;
+mod rows;
 mod source;
 
 use std::fs;
@@ -24,6 +25,7 @@ pub(crate) fn check() -> Result<()> {
     let mut findings = edges::check(&project::metadata()?)?;
     findings.extend(edges::core_stands_alone()?);
     findings.extend(source::check(&files));
+    findings.extend(rows::check(&files));
     ensure!(
         findings.is_empty(),
         "{} findings\n{}",
