@@ -19,6 +19,7 @@ pub(crate) enum Extent {
 
 pub(crate) fn run(extent: Extent) -> Result<ExitCode> {
     let mut steps = Steps::new()?;
+    steps.step("components", |_| tools::components())?;
     steps.cargo("format", &["fmt", "--all", "--check"])?;
     steps.step("tidy", |_| tidy::check())?;
     steps.cargo(

@@ -18,6 +18,19 @@ pub(crate) fn run() -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// rustfmt and clippy, which a minimal install of Rust leaves out.
+pub(crate) fn components() -> Result<()> {
+    for (command, component) in [("fmt", "rustfmt"), ("clippy", "clippy")] {
+        if project::stdout(Command::new("cargo").args([command, "--version"])).is_ok() {
+            continue;
+        }
+        println!("tools: adding the Rust component {component}");
+        project::stdout(Command::new("rustup").args(["component", "add", component]))
+            .with_context(|| format!("{component} is missing and rustup could not add it"))?;
+    }
+    Ok(())
+}
+
 /// kubectl of the version the tests speak about; installed when absent.
 ///
 /// The link `target/tools/bin/kubectl` is made last: it exists only when the install is whole.

@@ -30,13 +30,20 @@ impl Clock {
 
     /// A clock that shows `epoch_ms` now and advances with tokio's time; for virtual time.
     pub fn starting_at(epoch_ms: UnixMs) -> Self {
-        Self { shared: Arc::new(Origin { epoch_ms, start: tokio::time::Instant::now() }) }
+        Self {
+            shared: Arc::new(Origin {
+                epoch_ms,
+                start: tokio::time::Instant::now(),
+            }),
+        }
     }
 
     /// Milliseconds since the Unix epoch. Never goes back within a process.
     pub fn now_ms(&self) -> UnixMs {
         let elapsed = self.shared.start.elapsed().as_millis();
-        self.shared.epoch_ms.saturating_add(i64::try_from(elapsed).unwrap_or(i64::MAX))
+        self.shared
+            .epoch_ms
+            .saturating_add(i64::try_from(elapsed).unwrap_or(i64::MAX))
     }
 
     /// Time since the clock was made, for measuring how long something took.
@@ -59,11 +66,16 @@ impl Clock {
 
 impl fmt::Debug for Clock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Clock").field("now_ms", &self.now_ms()).finish()
+        f.debug_struct("Clock")
+            .field("now_ms", &self.now_ms())
+            .finish()
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "the one place that reads the host's clock")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one place that reads the host's clock"
+)]
 fn jiff_now_ms() -> UnixMs {
     jiff::Timestamp::now().as_millisecond()
 }
