@@ -4,7 +4,7 @@ use crate::condition::ConditionKind;
 use crate::history::History;
 use crate::message::{Message, Reason};
 use crate::policy::Policy;
-use crate::step::{Recorder, Step};
+use crate::step::{Recorder, Step, record};
 use crate::time::Instant;
 
 pub mod bounds;
@@ -56,14 +56,20 @@ pub fn normalize(
             (stabilized, rate.limit(current, stabilized.replicas))
         }
     };
-    recorder.step(|| Step::Stabilized {
-        proposed,
-        stabilized,
-    });
-    recorder.step(|| Step::Limited {
-        stabilized: stabilized.replicas,
-        limited,
-    });
+    record!(
+        recorder,
+        Step::Stabilized {
+            proposed,
+            stabilized,
+        }
+    );
+    record!(
+        recorder,
+        Step::Limited {
+            stabilized: stabilized.replicas,
+            limited,
+        }
+    );
     Normalized {
         replicas: limited.replicas,
         stabilized,

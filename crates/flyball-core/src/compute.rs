@@ -14,7 +14,7 @@ use crate::outcome::{Action, Computation, Fault, Metrics, Slot};
 use crate::policy::Text;
 use crate::ratio::Band;
 use crate::snapshot::{Reading, ScaleView};
-use crate::step::{Hold, Recorder, Step};
+use crate::step::{Hold, Recorder, Step, record};
 
 /// The running result over the metrics.
 pub(crate) struct Best {
@@ -50,7 +50,7 @@ impl<R: Recorder> Pass<'_, R> {
     }
 
     fn unselectable(&mut self, error: &ComputeError) -> ComputeError {
-        self.recorder.step(|| Step::Unselectable(error.clone()));
+        record!(self.recorder, Step::Unselectable(error.clone()));
         self.decision.status.metrics = Metrics::None;
         self.decision.hold = Some(Hold::Selector);
         let text = || Message::Unselectable(error.clone());
@@ -189,10 +189,13 @@ impl<R: Recorder> Pass<'_, R> {
             metric: metric.clone(),
             failure,
         };
-        self.recorder.step(|| Step::Failed {
-            metric: index,
-            failure: failure.clone(),
-        });
+        record!(
+            self.recorder,
+            Step::Failed {
+                metric: index,
+                failure: failure.clone(),
+            }
+        );
         self.slots.push(Slot::Empty);
         let fault = if failure.is_spec_error() {
             Fault::Spec

@@ -11,7 +11,7 @@ use crate::needs::{Needs, is_asleep, needs};
 use crate::outcome::{Computation, Effect, Metrics, OnFailure, Outcome, Recommended, Slot, Status};
 use crate::policy::{Gate, Policy, TargetRef};
 use crate::snapshot::{Previous, ScaleView, Snapshot};
-use crate::step::{Hold, Recorder, Silent, Step};
+use crate::step::{Hold, Recorder, Silent, Step, record};
 use crate::time::{Instant, Span};
 
 /// A decision that still waits for its write: the size to write, if any, and everything `conclude` needs.
@@ -190,7 +190,7 @@ impl<'a, R: Recorder> Pass<'a, R> {
 
     /// Upstream: horizontal.go `reconcileAutoscaler`, 1.37.2, its first three error returns.
     fn without_scale(&mut self, problem: &ScaleProblem) {
-        self.recorder.step(|| Step::NoScale(problem.clone()));
+        record!(self.recorder, Step::NoScale(problem.clone()));
         let text = problem.text();
         self.emit(Event::warning(
             Reason::FailedGetScale,
@@ -213,7 +213,7 @@ impl<'a, R: Recorder> Pass<'a, R> {
     }
 
     fn with_scale(&mut self, scale: ScaleView) {
-        self.recorder.step(|| Step::Scale(scale));
+        record!(self.recorder, Step::Scale(scale));
         self.say(Statement::holds(
             ConditionKind::AbleToScale,
             Reason::SucceededGetScale,
@@ -221,7 +221,7 @@ impl<'a, R: Recorder> Pass<'a, R> {
         ));
         self.decision.history.seed(scale.spec, self.snapshot.now);
         let needs = needs(self.policy, &scale, self.snapshot.previous);
-        self.recorder.step(|| Step::Needs(needs));
+        record!(self.recorder, Step::Needs(needs));
         match needs {
             Needs::Metrics => self.with_metrics(scale),
             Needs::NothingPaused => self.paused(),
@@ -256,7 +256,7 @@ impl<'a, R: Recorder> Pass<'a, R> {
     }
 
     fn uncomputed(&mut self, scale: ScaleView, cause: ComputeError) {
-        self.recorder.step(|| Step::NoProposal(cause.clone()));
+        record!(self.recorder, Step::NoProposal(cause.clone()));
         self.decision.status.current = scale.spec;
         self.observe_generation();
         self.decision
@@ -288,10 +288,13 @@ impl<'a, R: Recorder> Pass<'a, R> {
             replicas: best.replicas,
             metric: metric.cloned(),
         };
-        self.recorder.step(|| Step::Recommended {
-            replicas: recommended.replicas,
-            metric: recommended.metric.clone(),
-        });
+        record!(
+            self.recorder,
+            Step::Recommended {
+                replicas: recommended.replicas,
+                metric: recommended.metric.clone(),
+            }
+        );
         let mut why = match metric {
             Some(metric) if proposed > scale.spec => RescaleReason::AboveTarget(metric.clone()),
             _ if proposed < scale.spec => RescaleReason::BelowTarget,
@@ -317,7 +320,7 @@ impl<'a, R: Recorder> Pass<'a, R> {
         let mut desired = normal.replicas;
         if self.must_wake(scale, desired) {
             desired = self.policy.min();
-            self.recorder.step(|| Step::RaisedToMin(desired));
+            record!(self.recorder, Step::RaisedToMin(desired));
             if why == RescaleReason::Nothing {
                 why = RescaleReason::BelowMin;
             }
@@ -346,11 +349,14 @@ impl<'a, R: Recorder> Pass<'a, R> {
     fn settle(&mut self, scale: ScaleView, desired: i32, why: RescaleReason) {
         let from = scale.spec;
         let hold = self.decision.hold;
-        self.recorder.step(|| Step::Decided {
-            from,
-            to: desired,
-            hold,
-        });
+        record!(
+            self.recorder,
+            Step::Decided {
+                from,
+                to: desired,
+                hold,
+            }
+        );
         self.observe_generation();
         let status = &mut self.decision.status;
         status.current = from;

@@ -44,6 +44,14 @@
 //! assert_eq!(outcome.status.desired, 10);
 //! ```
 
+#![cfg_attr(
+    flyball_recorder_removed,
+    allow(
+        unused,
+        reason = "what only a step reads is unused in the build without steps"
+    )
+)]
+
 pub mod behavior;
 mod compute;
 pub mod conclude;

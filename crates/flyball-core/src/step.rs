@@ -11,6 +11,18 @@ use crate::needs::Needs;
 use crate::ratio::Band;
 use crate::snapshot::ScaleView;
 
+/// Tells a recorder one step.
+///
+/// Every step goes through here, so that a build with `--cfg flyball_recorder_removed` has none of it: the measure
+/// that a silent recorder costs nothing.
+macro_rules! record {
+    ($recorder:expr, $step:expr) => {
+        #[cfg(not(flyball_recorder_removed))]
+        $crate::step::Recorder::step($recorder, || $step);
+    };
+}
+pub(crate) use record;
+
 /// Takes the steps of a decision.
 pub trait Recorder {
     /// Whether steps are wanted. `false` removes the code that makes them.

@@ -7,7 +7,7 @@ use crate::metric::per_pod::Proposal;
 use crate::outcome::Slot;
 use crate::ratio::Band;
 use crate::snapshot::ScaleView;
-use crate::step::{Hold, Measure, Recorder, Step};
+use crate::step::{Hold, Measure, Recorder, Step, record};
 
 /// Which source the total comes from; they differ at the ends of the number range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,22 +143,28 @@ impl Aggregate {
             ratio,
         };
         let (metric, band) = (self.index, self.band);
-        recorder.step(|| Step::Ratio {
-            metric,
-            measure,
-            band,
-            inside,
-        });
+        record!(
+            recorder,
+            Step::Ratio {
+                metric,
+                measure,
+                band,
+                inside,
+            }
+        );
     }
 
     fn keep(&self, replicas: i32, slot: Slot, recorder: &mut impl Recorder) -> Proposal {
         let (metric, hold) = (self.index, Some(Hold::InsideTolerance));
-        recorder.step(|| Step::Proposed {
-            metric,
-            replicas,
-            exact: None,
-            hold,
-        });
+        record!(
+            recorder,
+            Step::Proposed {
+                metric,
+                replicas,
+                exact: None,
+                hold,
+            }
+        );
         Proposal {
             replicas,
             slot,
@@ -175,12 +181,15 @@ impl Aggregate {
     ) -> Proposal {
         let hold = (replicas == scale.spec).then_some(Hold::SameCount);
         let metric = self.index;
-        recorder.step(|| Step::Proposed {
-            metric,
-            replicas,
-            exact: Some(exact),
-            hold,
-        });
+        record!(
+            recorder,
+            Step::Proposed {
+                metric,
+                replicas,
+                exact: Some(exact),
+                hold,
+            }
+        );
         Proposal {
             replicas,
             slot,

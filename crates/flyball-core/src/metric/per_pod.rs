@@ -9,7 +9,7 @@ use crate::metric::Aim;
 use crate::outcome::Slot;
 use crate::policy::{MissingPods, Profile};
 use crate::ratio::Band;
-use crate::step::{Hold, Measure, PodCounts, Recorder, Step};
+use crate::step::{Hold, Measure, PodCounts, Recorder, Step, record};
 
 /// What one metric asks for.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -67,7 +67,7 @@ impl PerPod<'_> {
             return Err(Failure::NoPods);
         }
         let (metric, pods) = (self.index, counts(groups));
-        recorder.step(|| Step::Sorted { metric, pods });
+        record!(recorder, Step::Sorted { metric, pods });
         let first = self.first()?;
         if self.measures_utilization()
             && let Some(problem) = groups.request_problem()
@@ -78,12 +78,15 @@ impl PerPod<'_> {
         let Pass { measure, slot } = first_pass;
         let inside = self.band.contains(measure.ratio);
         let band = self.band;
-        recorder.step(|| Step::Ratio {
-            metric,
-            measure,
-            band,
-            inside,
-        });
+        record!(
+            recorder,
+            Step::Ratio {
+                metric,
+                measure,
+                band,
+                inside,
+            }
+        );
 
         let refill_unready = groups.unready().count > 0 && measure.ratio > 1.0;
         let refill_missing = groups.missing().count > 0 && self.missing == MissingPods::Count;
@@ -133,13 +136,16 @@ impl PerPod<'_> {
         let measure = self.pass(figures)?.measure;
         let again = measure.ratio;
         let metric = self.index;
-        recorder.step(|| Step::Refilled {
-            metric,
-            missing: put_back.missing,
-            missing_usage: put_back.missing_usage,
-            unready: put_back.unready,
-            measure,
-        });
+        record!(
+            recorder,
+            Step::Refilled {
+                metric,
+                missing: put_back.missing,
+                missing_usage: put_back.missing_usage,
+                unready: put_back.unready,
+                measure,
+            }
+        );
         if self.band.contains(again) {
             let hold = Some(Hold::InsideToleranceAfterRefill);
             return Ok(self.proposal(current, slot, (None, hold), recorder));
@@ -255,12 +261,15 @@ impl PerPod<'_> {
         recorder: &mut impl Recorder,
     ) -> Proposal {
         let metric = self.index;
-        recorder.step(|| Step::Proposed {
-            metric,
-            replicas,
-            exact,
-            hold,
-        });
+        record!(
+            recorder,
+            Step::Proposed {
+                metric,
+                replicas,
+                exact,
+                hold,
+            }
+        );
         Proposal {
             replicas,
             slot,
