@@ -7,6 +7,7 @@ pub mod field;
 pub mod field_selector;
 pub mod go_text;
 pub mod name;
+pub mod pod;
 pub mod quantity;
 pub mod selector;
 pub mod time;
