@@ -19,17 +19,17 @@ PREFIX = "#/components/schemas/"
 # Document (as named in api/openapi-spec/v3) -> kinds wanted from it; every kind brings its List where there is one.
 KINDS = {
     "api__v1": [
-        "ConfigMap", "Event", "Namespace", "Pod", "ReplicationController", "Secret", "Service", "ServiceAccount",
-        "DeleteOptions", "Status", "WatchEvent",
+        "ConfigMap", "Event", "Namespace", "Pod", "PodTemplate", "ReplicationController", "Secret", "Service",
+        "ServiceAccount", "DeleteOptions", "Status", "WatchEvent",
     ],
     "apis__apps__v1": ["ControllerRevision", "Deployment", "ReplicaSet", "StatefulSet"],
-    "apis__autoscaling__v1": ["HorizontalPodAutoscaler", "Scale"],
+    "apis__autoscaling__v1": ["HorizontalPodAutoscaler"],
     "apis__autoscaling__v2": ["HorizontalPodAutoscaler"],
     "apis__coordination.k8s.io__v1": ["Lease"],
     "apis__events.k8s.io__v1": ["Event"],
 }
-# Needed by every patch request body, and reachable from no kind.
-EXTRA = ["io.k8s.apimachinery.pkg.apis.meta.v1.Patch"]
+# The body of every patch, and the subresource that is published with the workloads alone.
+EXTRA = ["io.k8s.apimachinery.pkg.apis.meta.v1.Patch", "io.k8s.api.autoscaling.v1.Scale"]
 GROUPS = {"", "apps", "autoscaling", "coordination.k8s.io", "events.k8s.io"}
 
 
@@ -86,8 +86,10 @@ def generate():
         if gvks:
             schema["x-kubernetes-group-version-kind"] = [gvk for gvk in gvks if gvk["group"] in GROUPS]
     # One definition a line: a change of version reads as the definitions it changed.
-    lines = (json.dumps(name) + ":" + json.dumps(kept[name], sort_keys=True, separators=(",", ":")) for name in sorted(kept))
-    return "{\n" + ",\n".join(lines) + "\n}\n"
+    def line(name):
+        return json.dumps(name) + ":" + json.dumps(kept[name], sort_keys=True, separators=(",", ":"))
+
+    return "{\n" + ",\n".join(line(name) for name in sorted(kept)) + "\n}\n"
 
 
 def main():

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 pub mod decode;
 pub mod node;
+pub mod openapi;
 
 pub use decode::{DecodeError, Decoded, Origin};
 pub use node::{Node, Shape, Strategy};

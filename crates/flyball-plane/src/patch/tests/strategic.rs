@@ -295,3 +295,22 @@ proptest! {
         drop(crate::patch::json::apply(&document, &patch));
     }
 }
+
+/// As kubectl 1.37.1 sent it for a manifest that lost a container and a variable and got a new image.
+#[test]
+fn a_patch_sent_by_kubectl_apply_takes_out_what_left_the_manifest() {
+    check_pod(
+        json!({"containers": [
+            {"name": "x", "image": "a:1", "env": [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}]},
+            {"name": "z", "image": "b:1"},
+        ]}),
+        json!({
+            "$setElementOrder/containers": [{"name": "x"}],
+            "containers": [
+                {"$setElementOrder/env": [{"name": "B"}], "env": [{"$patch": "delete", "name": "A"}], "image": "a:2", "name": "x"},
+                {"$patch": "delete", "name": "z"},
+            ],
+        }),
+        json!({"containers": [{"name": "x", "image": "a:2", "env": [{"name": "B", "value": "2"}]}]}),
+    );
+}
