@@ -120,6 +120,9 @@ pub trait View {
     /// The objects of `kind` in `namespace` with an owner reference (controller or not) to `owner_uid`. An index, not a walk.
     fn owned_by(&self, kind: &Kind, namespace: &str, owner_uid: &str) -> Vec<Arc<Value>>;
 
+    /// The objects of `kind` in `namespace` that no owner reference names a controller of: what may be adopted. An index, not a walk.
+    fn uncontrolled(&self, kind: &Kind, namespace: &str) -> Vec<Arc<Value>>;
+
     /// The objects of every kind, in every namespace, with an owner reference to `owner_uid`. An index, not a walk.
     fn dependents(&self, owner_uid: &str) -> Vec<Arc<Value>>;
 
@@ -139,7 +142,7 @@ pub struct Change {
     pub new: Option<Arc<Value>>,
 }
 
-/// What became of the dependents' owner reference when an object is deleted (`propagationPolicy`).
+/// What becomes of the dependents when an object is deleted (`propagationPolicy`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Propagation {
     /// The object goes first, its dependents follow.
@@ -155,9 +158,11 @@ pub enum Write {
     /// Create the object. Its name is set; uid, resourceVersion and creationTimestamp are the store's to add.
     Create(Value),
     /// Replace the object but for its status. Conflicts when `metadata.resourceVersion` is not the current one.
-    /// When this takes the last finalizer of an object that is being deleted, the store removes the object.
+    /// When this takes the last finalizer of an object that is being deleted (for a namespace: of `spec.finalizers`, as
+    /// upstream's `finalize` subresource does), the store removes the object.
     Update(Value),
-    /// Replace the object's status alone. Conflicts when `metadata.resourceVersion` is not the current one.
+    /// Replace the object's status, and as in upstream's status strategies its annotations: the Deployment's revision is written
+    /// with its status. `spec` and labels stay. Conflicts when `metadata.resourceVersion` is not the current one.
     UpdateStatus(Value),
     /// Delete the object if its uid is still `uid`; an object that is gone or another is success.
     Delete {

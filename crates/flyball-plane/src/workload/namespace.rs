@@ -1,0 +1,74 @@
+//! The namespace controller's step: a namespace that is being deleted is emptied, then let go
+//! (upstream pkg/controller/namespace). Not here: refusing new objects in it, which the store does.
+
+use serde_json::{Value, json};
+
+use super::object::{is_deleting, items, name, put, uid};
+use super::view::{Kind, ObjectKey, Propagation, Step, View, Write};
+
+/// The finalizer in `spec.finalizers` that keeps a namespace until it is empty.
+const KUBERNETES: &str = "kubernetes";
+
+/// One step of the namespace `key`.
+pub fn step(view: &dyn View, key: &ObjectKey) -> Step {
+    let Some(stored) = view.get(&Kind::NAMESPACE, "", &key.name) else {
+        return Step::default();
+    };
+    if !is_deleting(&stored) {
+        return Step::default();
+    }
+    let contents = view.contents(name(&stored));
+    let mut writes: Vec<Write> = contents
+        .iter()
+        .filter(|object| !is_deleting(object))
+        .map(|object| Write::Delete {
+            key: ObjectKey::of(object),
+            uid: uid(object).to_owned(),
+            grace_seconds: None,
+            propagation: Propagation::Background,
+        })
+        .collect();
+    if contents.is_empty() && !items(&stored, "/spec/finalizers").is_empty() {
+        let kept: Vec<&Value> = items(&stored, "/spec/finalizers")
+            .iter()
+            .filter(|entry| entry.as_str() != Some(KUBERNETES))
+            .collect();
+        let mut update = Value::clone(&stored);
+        put(&mut update, &["spec", "finalizers"], json!(kept));
+        writes.push(Write::Update(update));
+    }
+    Step {
+        writes,
+        next_due: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{World, workload};
+    use super::*;
+
+    #[test]
+    fn a_deleted_namespace_is_emptied_and_goes() {
+        let mut world = World::new();
+        world.create(json!({
+            "apiVersion": "v1",
+            "kind": "Namespace",
+            "metadata": {"name": "default"},
+            "spec": {"finalizers": [KUBERNETES]},
+        }));
+        world.create(workload("ReplicaSet", "web", 2));
+        world.settle();
+        world.refused = Some((Kind::POD, "the namespace is being terminated"));
+        world.delete(&Kind::NAMESPACE, "default", Propagation::Background);
+        assert_eq!(
+            world.all(&Kind::NAMESPACE).len(),
+            1,
+            "it waits for what is in it"
+        );
+        world.settle();
+        for kind in [Kind::NAMESPACE, Kind::REPLICA_SET, Kind::POD, Kind::EVENT] {
+            assert_eq!(world.all(&kind).len(), 0, "{kind}");
+        }
+    }
+}
