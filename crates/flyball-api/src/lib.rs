@@ -2,10 +2,12 @@
 //!
 //! Everything here is a pure function of its input. Not here: clients, caches, the decision itself, and any clock.
 
+pub mod autoscaling;
 pub mod duration;
 pub mod field;
 pub mod field_selector;
 pub mod go_text;
+pub mod meta;
 pub mod name;
 pub mod pod;
 pub mod quantity;

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::Quantity;
 use crate::time::Time;
-use crate::wire::null_as_default;
+use crate::wire::nullable;
 
 /// Resource names and quantities.
 pub type ResourceList = BTreeMap<String, Quantity>;
@@ -17,13 +17,13 @@ pub type ResourceList = BTreeMap<String, Quantity>;
 #[serde(rename_all = "camelCase", default)]
 pub struct Pod {
     /// Name, namespace, labels, deletion.
-    #[serde(deserialize_with = "null_as_default")]
+    #[serde(deserialize_with = "nullable")]
     pub metadata: PodMeta,
     /// Containers and pod-level resources.
-    #[serde(deserialize_with = "null_as_default")]
+    #[serde(deserialize_with = "nullable")]
     pub spec: PodSpec,
     /// Phase, conditions, start.
-    #[serde(deserialize_with = "null_as_default")]
+    #[serde(deserialize_with = "nullable")]
     pub status: PodStatus,
 }
 
@@ -36,7 +36,7 @@ pub struct PodMeta {
     /// Namespace.
     pub namespace: String,
     /// Labels.
-    #[serde(deserialize_with = "null_as_default")]
+    #[serde(deserialize_with = "nullable")]
     pub labels: BTreeMap<String, String>,
     /// Set while the pod is going.
     pub deletion_timestamp: Option<Time>,
@@ -49,15 +49,15 @@ pub struct PodMeta {
 #[serde(rename_all = "camelCase", default)]
 pub struct PodSpec {
     /// Containers.
-    #[serde(deserialize_with = "null_as_default")]
+    #[serde(deserialize_with = "nullable")]
     pub containers: Vec<PodContainer>,
     /// Init containers, sidecars among them.
-    #[serde(deserialize_with = "null_as_default")]
+    #[serde(deserialize_with = "nullable")]
     pub init_containers: Vec<PodContainer>,
     /// Pod-level resources.
     pub resources: Option<PodResources>,
     /// What running the pod costs beside its containers.
-    #[serde(deserialize_with = "null_as_default")]
+    #[serde(deserialize_with = "nullable")]
     pub overhead: ResourceList,
 }
 
@@ -68,7 +68,7 @@ pub struct PodContainer {
     /// Name.
     pub name: String,
     /// Its requests.
-    #[serde(deserialize_with = "null_as_default")]
+    #[serde(deserialize_with = "nullable")]
     pub resources: PodResources,
     /// `Always` makes an init container a sidecar.
     pub restart_policy: Option<String>,
@@ -79,7 +79,7 @@ pub struct PodContainer {
 #[serde(default)]
 pub struct PodResources {
     /// `requests`.
-    #[serde(deserialize_with = "null_as_default")]
+    #[serde(deserialize_with = "nullable")]
     pub requests: ResourceList,
 }
 
@@ -90,7 +90,7 @@ pub struct PodStatus {
     /// `Pending`, `Running`, `Succeeded`, `Failed`, `Unknown` or empty.
     pub phase: String,
     /// Conditions, `Ready` among them.
-    #[serde(deserialize_with = "null_as_default")]
+    #[serde(deserialize_with = "nullable")]
     pub conditions: Vec<PodCondition>,
     /// When the pod was accepted by its node.
     pub start_time: Option<Time>,

@@ -17,14 +17,14 @@ pub struct LabelSelector {
     #[serde(
         default,
         skip_serializing_if = "BTreeMap::is_empty",
-        deserialize_with = "crate::wire::null_as_default"
+        deserialize_with = "crate::wire::nullable"
     )]
     pub match_labels: BTreeMap<String, String>,
     /// Further conditions, all of which must hold.
     #[serde(
         default,
         skip_serializing_if = "Vec::is_empty",
-        deserialize_with = "crate::wire::null_as_default"
+        deserialize_with = "crate::wire::nullable"
     )]
     pub match_expressions: Vec<LabelSelectorRequirement>,
     /// Fields this version does not know, kept as they came.
@@ -46,7 +46,7 @@ pub struct LabelSelectorRequirement {
     #[serde(
         default,
         skip_serializing_if = "Vec::is_empty",
-        deserialize_with = "crate::wire::null_as_default"
+        deserialize_with = "crate::wire::nullable"
     )]
     pub values: Vec<String>,
     /// Fields this version does not know, kept as they came.

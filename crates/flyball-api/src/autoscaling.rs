@@ -1,0 +1,3 @@
+//! The group `autoscaling`, by version. Version 2 is the one to compute with; other versions convert to it.
+
+pub mod v2;
