@@ -3,4 +3,6 @@
 //!
 //! **Invariant:** no Kubernetes type passes towards the core, and no number is computed here that a rule depends on.
 
+pub mod lower;
 pub mod pod;
+pub mod raise;
