@@ -1,8 +1,8 @@
 //! Events about an HPA: what happened, and its core/v1 form.
 //! Not here: which events are worth writing ([`crate::event_correlator`]), writing them ([`crate::event_sink`]).
 
+use flyball_api::time::Time;
 use flyball_clock::UnixMs;
-use jiff::Timestamp;
 use serde_json::{Value, json};
 
 /// Source component of every event, the built-in controller's.
@@ -119,10 +119,9 @@ impl StoredEvent {
     }
 }
 
-/// RFC 3339 in whole seconds, as metav1.Time is written.
+/// Whole seconds, as metav1.Time is written.
 fn timestamp(at_ms: UnixMs) -> String {
-    let second = Timestamp::from_second(at_ms.div_euclid(1000)).unwrap_or(Timestamp::UNIX_EPOCH);
-    second.to_string()
+    Time::from_millis(at_ms).to_string()
 }
 
 #[cfg(test)]

@@ -11,58 +11,9 @@ use prometheus::{
     exponential_buckets,
 };
 
+pub use flyball_core::outcome::{Action, Fault};
+
 use crate::key::ObjectKey;
-
-/// What a reconciliation did, or a metric proposed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
-    /// More replicas.
-    ScaleUp,
-    /// Fewer replicas.
-    ScaleDown,
-    /// The same, or nothing because of an error.
-    None,
-}
-
-impl Action {
-    /// The action that leads from `before` to `after` replicas.
-    pub fn between(before: i32, after: i32) -> Self {
-        match after.cmp(&before) {
-            std::cmp::Ordering::Greater => Self::ScaleUp,
-            std::cmp::Ordering::Less => Self::ScaleDown,
-            std::cmp::Ordering::Equal => Self::None,
-        }
-    }
-
-    fn label(self) -> &'static str {
-        match self {
-            Self::ScaleUp => "scale_up",
-            Self::ScaleDown => "scale_down",
-            Self::None => "none",
-        }
-    }
-}
-
-/// Whose fault it was.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// The object's specification cannot work.
-    Spec,
-    /// Something else failed.
-    Internal,
-    /// Nothing failed.
-    None,
-}
-
-impl Fault {
-    fn label(self) -> &'static str {
-        match self {
-            Self::Spec => "spec",
-            Self::Internal => "internal",
-            Self::None => "none",
-        }
-    }
-}
 
 /// The metrics. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -144,7 +95,7 @@ impl Monitor {
 
     /// Counts one reconciliation.
     pub fn observe_reconciliation(&self, action: Action, fault: Fault, took: Duration) {
-        let labels = [action.label(), fault.label()];
+        let labels = [action.name(), fault.name()];
         self.reconciliations.with_label_values(&labels).inc();
         self.reconciliation_seconds
             .with_label_values(&labels)
@@ -153,7 +104,7 @@ impl Monitor {
 
     /// Counts one metric of a pass; `metric_type` is `spec.metrics[*].type` as written.
     pub fn observe_computation(&self, metric_type: &str, outcome: (Action, Fault), took: Duration) {
-        let labels = [outcome.0.label(), outcome.1.label(), metric_type];
+        let labels = [outcome.0.name(), outcome.1.name(), metric_type];
         self.computations.with_label_values(&labels).inc();
         self.computation_seconds
             .with_label_values(&labels)
