@@ -16,7 +16,6 @@ mod metrics_wire;
 pub mod monitor;
 pub mod path;
 pub mod pod_index;
-mod pod_wire;
 pub mod queue;
 pub mod queue_metrics;
 pub mod rest_mapper;

@@ -1,13 +1,14 @@
 //! The pods of the cluster in the form a decision reads, by namespace and name.
-//! Not here: reading pods from JSON ([`crate::pod_wire`]), sorting them into groups (`flyball-core`).
+//! Not here: what is read of a pod (`flyball-bridge`), sorting pods into groups (`flyball-core`).
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use flyball_api::pod::Pod;
 use flyball_api::selector::Selector;
 use flyball_core::pod::PodFacts;
 
-use crate::source::{Change, Sink};
+use crate::source::{Change, Sink, Watched};
 
 /// The labels of a pod.
 pub type Labels = BTreeMap<String, String>;
@@ -21,6 +22,18 @@ pub struct IndexedPod {
     pub facts: PodFacts,
     /// Its labels; pods of one template share them.
     pub labels: Arc<Labels>,
+}
+
+impl Watched for IndexedPod {
+    fn decode(json: &str) -> Result<Self, serde_json::Error> {
+        let pod: Pod = serde_json::from_str(json)?;
+        let facts = flyball_bridge::pod::lower(&pod, Arc::new(flyball_bridge::pod::requests(&pod)));
+        Ok(Self {
+            namespace: pod.metadata.namespace,
+            facts,
+            labels: Arc::new(pod.metadata.labels),
+        })
+    }
 }
 
 /// The index. **Bound:** one entry per pod of the cluster; labels and requests are held once for pods of one template
@@ -128,7 +141,6 @@ impl Sink<IndexedPod> for SharedPodIndex {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::Watched;
 
     fn pod(name: &str, app: &str) -> IndexedPod {
         let json = format!(
