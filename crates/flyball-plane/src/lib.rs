@@ -1,16 +1,32 @@
 //! See the crate's description; contents follow.
 
+mod api;
+mod auth;
+pub mod body;
+mod certs;
+mod discovery;
 pub mod entropy;
 pub mod field;
 pub mod kind;
 pub mod kinds;
+mod kubeconfig;
+mod listen;
 mod metadata;
+mod negotiation;
 pub mod object;
 pub mod patch;
+mod plane;
 pub mod refusal;
 pub mod registry;
 pub mod request;
+pub mod respond;
 pub mod schema;
+mod secret;
+mod service;
 pub mod store;
 mod time;
+mod verbs;
 pub mod workload;
+
+pub use plane::{Config, Exposure, Plane, PlaneError};
+pub use service::Service;

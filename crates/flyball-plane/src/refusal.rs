@@ -228,6 +228,15 @@ impl Refusal {
         )
     }
 
+    /// 413: a patch with too many operations.
+    pub fn too_large_patch(why: &str) -> Self {
+        Self::plain(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "RequestEntityTooLarge",
+            format!("Request entity too large: {why}"),
+        )
+    }
+
     /// 415: the body's media type is not understood.
     pub fn unsupported_media_type(message: impl Into<String>) -> Self {
         Self::plain(

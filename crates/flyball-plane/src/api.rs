@@ -1,0 +1,38 @@
+//! What every request shares: the objects, the bounds, the signal to stop. Not here: what a request does.
+
+use std::sync::Arc;
+
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use crate::discovery::Discovery;
+use crate::registry::Registry;
+
+/// Requests at work at once, watches not counted; more are answered 429. Upstream: `--max-requests-inflight` 400 and
+/// `--max-mutating-requests-inflight` 200, here in one.
+pub const REQUESTS_MAX: usize = 600;
+/// Watches open at once; more are answered 429. A controller opens one a kind, so this is some fifty clients.
+pub const WATCHES_MAX: usize = 1024;
+
+/// The shared parts of the API.
+#[derive(Debug)]
+pub(crate) struct Api {
+    pub(crate) registry: Registry,
+    pub(crate) discovery: Discovery,
+    pub(crate) requests: Semaphore,
+    pub(crate) watches: Arc<Semaphore>,
+    /// Ends watches and loops.
+    pub(crate) stopping: CancellationToken,
+}
+
+impl Api {
+    pub(crate) fn new(registry: Registry) -> Arc<Self> {
+        Arc::new(Self {
+            discovery: Discovery::of(&registry.kinds),
+            registry,
+            requests: Semaphore::new(REQUESTS_MAX),
+            watches: Arc::new(Semaphore::new(WATCHES_MAX)),
+            stopping: CancellationToken::new(),
+        })
+    }
+}

@@ -1,0 +1,241 @@
+//! Reading what a client sends: bounded bytes, JSON or YAML, decoded into an object of the expected type.
+//! Source: apiserver endpoints/handlers/{create,update,rest}.go. Not here: rules about the object.
+
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use serde_json::Value;
+
+use crate::kind::{Kind, Version};
+use crate::object;
+use crate::refusal::Refusal;
+use crate::request::Query;
+use crate::respond::BoxError;
+use crate::schema::decode::{DecodeError, Decoded, Origin, strict_error, unreadable};
+use crate::schema::{Gvk, Schema};
+
+/// A body larger than this is refused with 413. Upstream: `MaxRequestBodyBytes`.
+pub const BYTES_MAX: usize = 3 << 20;
+
+const YAML: &str = "application/yaml";
+const ACCEPTED: &str = "application/json, application/yaml";
+
+/// What happens to fields that the type does not have, `fieldValidation`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Strictness {
+    Ignore,
+    Warn,
+    Strict,
+}
+
+impl Strictness {
+    /// From the query; `Warn` when nothing is said.
+    ///
+    /// # Errors
+    /// 422 for another word.
+    pub(crate) fn of(query: &Query, options_kind: &str) -> Result<Self, Refusal> {
+        match query.get("fieldValidation") {
+            None | Some("Warn") => Ok(Self::Warn),
+            Some("Ignore") => Ok(Self::Ignore),
+            Some("Strict") => Ok(Self::Strict),
+            Some(other) => {
+                let supported = ["Ignore", "Warn", "Strict"];
+                Err(invalid_option(
+                    options_kind,
+                    &crate::field::not_supported("fieldValidation", other, &supported),
+                ))
+            }
+        }
+    }
+}
+
+/// The refusal of an option in the query.
+pub(crate) fn invalid_option(options_kind: &str, error: &crate::field::FieldError) -> Refusal {
+    let subject = crate::refusal::Subject {
+        group: "meta.k8s.io",
+        resource: options_kind,
+        name: "",
+    };
+    Refusal::invalid(subject, std::slice::from_ref(error))
+}
+
+/// Reads a whole body.
+///
+/// # Errors
+/// 413 when it is too large, 400 when it breaks off.
+pub(crate) async fn read<B>(body: B) -> Result<Bytes, Refusal>
+where
+    B: http_body::Body<Data = Bytes>,
+    B::Error: Into<BoxError>,
+{
+    match Box::pin(Limited::new(body, BYTES_MAX).collect()).await {
+        Ok(collected) => Ok(collected.to_bytes()),
+        Err(error) if error.is::<LengthLimitError>() => Err(Refusal::too_large(BYTES_MAX)),
+        Err(error) => Err(Refusal::bad_request(error.to_string())),
+    }
+}
+
+/// The JSON text of a body that is JSON or YAML.
+///
+/// # Errors
+/// 415 for another media type, 400 for YAML that cannot be read.
+pub(crate) fn json(media_type: &str, bytes: &Bytes) -> Result<Bytes, Refusal> {
+    match media_type {
+        "" | "application/json" | "*/*" => Ok(bytes.clone()),
+        YAML => {
+            let value: Value = yaml(bytes)?;
+            Ok(serde_json::to_vec(&value)
+                .expect("a JSON value has string keys only")
+                .into())
+        }
+        _ => Err(Refusal::unsupported_media_type(format!(
+            "the body of the request was in an unknown format - accepted media types include: {ACCEPTED}"
+        ))),
+    }
+}
+
+/// A YAML document as a value. kubectl and upstream read YAML 1.1, hence the octal numbers.
+pub(crate) fn yaml(bytes: &[u8]) -> Result<Value, Refusal> {
+    let options = serde_saphyr::options! { legacy_octal_numbers: true };
+    serde_saphyr::from_slice_with_options(bytes, options)
+        .map_err(|error| Refusal::bad_request(format!("error converting YAML to JSON: {error}")))
+}
+
+/// Which type a body has to be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Expected<'a> {
+    pub(crate) kind: &'a Kind,
+    pub(crate) version: &'a Version,
+}
+
+impl<'a> Expected<'a> {
+    fn gvk(&self) -> Gvk<'a> {
+        Gvk::new(&self.kind.group, &self.version.name, &self.kind.kind)
+    }
+
+    /// Decodes a body into the stored form, with the warnings that go with it.
+    ///
+    /// # Errors
+    /// 400 with upstream's reason.
+    pub(crate) fn decode(
+        &self,
+        json: &[u8],
+        strictness: Strictness,
+    ) -> Result<(Value, Vec<String>), Refusal> {
+        let gvk = self.gvk();
+        self.check_type(json)?;
+        let decoded = Schema::builtin()
+            .decode(gvk, json)
+            .map_err(|error| match error {
+                DecodeError::Syntax(why) => self.unrecognized(&why, json),
+                DecodeError::Mismatch(why) => Refusal::bad_request(unreadable(gvk, &why)),
+            })?;
+        self.settle(decoded, strictness, |why| {
+            Refusal::bad_request(unreadable(gvk, why))
+        })
+    }
+
+    /// Decodes the outcome of a patch into the stored form, with the warnings that go with it.
+    ///
+    /// # Errors
+    /// 422 with upstream's reason.
+    pub(crate) fn decode_patched(
+        &self,
+        value: &Value,
+        origin: Origin,
+        strictness: Strictness,
+    ) -> Result<(Value, Vec<String>), Refusal> {
+        let refuse = |why: &str| {
+            let error = crate::field::invalid("patch", value.to_string(), why);
+            let nothing = crate::refusal::Subject {
+                group: "",
+                resource: "",
+                name: "",
+            };
+            Refusal::invalid(nothing, &[error])
+        };
+        let decoded = Schema::builtin()
+            .decode_value(self.gvk(), value, origin)
+            .map_err(|error| refuse(&error.to_string()))?;
+        self.settle(decoded, strictness, refuse)
+    }
+
+    fn settle(
+        &self,
+        decoded: Decoded,
+        strictness: Strictness,
+        refuse: impl Fn(&str) -> Refusal,
+    ) -> Result<(Value, Vec<String>), Refusal> {
+        let Decoded { object, strict } = decoded;
+        let warnings = match strictness {
+            Strictness::Strict if !strict.is_empty() => return Err(refuse(&strict_error(&strict))),
+            Strictness::Strict | Strictness::Ignore => Vec::new(),
+            Strictness::Warn => strict,
+        };
+        let mut object = self.kind.decode(self.version, object);
+        self.kind.strategy.default(&mut object);
+        Ok((object, warnings))
+    }
+
+    /// Checks that the body says it is what the path says it is; a body that says nothing is taken for it.
+    fn check_type(&self, json: &[u8]) -> Result<(), Refusal> {
+        #[derive(serde::Deserialize)]
+        struct TypeMeta {
+            #[serde(default, rename = "apiVersion")]
+            api_version: String,
+            #[serde(default)]
+            kind: String,
+        }
+        let found: TypeMeta = serde_json::from_slice(json)
+            .map_err(|error| self.unrecognized(&error.to_string(), json))?;
+        let expected = self.kind.api_version(&self.version.name);
+        let version = found.api_version.rsplit('/').next().unwrap_or_default();
+        if !found.api_version.is_empty() && found.api_version != expected {
+            return Err(Refusal::bad_request(format!(
+                "the API version in the data ({}) does not match the expected API version ({expected})",
+                found.api_version
+            )));
+        }
+        if !found.kind.is_empty() && found.kind != self.kind.kind {
+            return Err(Refusal::bad_request(format!(
+                "{kind} in version {version:?} cannot be handled as a {expected}: no kind {kind:?} is registered for version {api_version:?} in scheme \"pkg/api/legacyscheme/scheme.go:30\"",
+                kind = found.kind,
+                expected = self.kind.kind,
+                api_version = found.api_version,
+            )));
+        }
+        Ok(())
+    }
+
+    /// Upstream: `transformDecodeError` for a body whose type could not be found.
+    fn unrecognized(&self, why: &str, json: &[u8]) -> Refusal {
+        use std::fmt::Write as _;
+        const SHOWN: usize = 30;
+        let mut summary = String::new();
+        for byte in json.iter().take(SHOWN) {
+            let _ = write!(summary, "{byte:02x}");
+        }
+        if json.len() > SHOWN {
+            summary.push_str(" ...");
+        }
+        Refusal::bad_request(format!(
+            "the object provided is unrecognized (must be of type {}): couldn't get version/kind; json parse error: {why} ({summary})",
+            self.kind.kind
+        ))
+    }
+}
+
+/// Checks that an object sent to a place names that place, if it names any. Upstream: rest.go `checkName`.
+///
+/// # Errors
+/// 400.
+pub(crate) fn check_name(object: &Value, name: &str) -> Result<(), Refusal> {
+    match object::name(object) {
+        "" => Err(Refusal::bad_request(format!(
+            "the name of the object ({name} based on URL) was undeterminable: name must be provided"
+        ))),
+        found if found == name => Ok(()),
+        found => Err(Refusal::bad_request(format!(
+            "the name of the object ({found}) does not match the name on the URL ({name})"
+        ))),
+    }
+}

@@ -1,0 +1,307 @@
+//! What is served, told to clients: plain and aggregated discovery, and the version.
+//! Source: apiserver endpoints/discovery, apidiscovery.k8s.io/v2. Not here: schemas (`schema`).
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use crate::kind::{Kind, Kinds, Scope};
+
+/// The verbs of every kind in the store, in upstream's order.
+const VERBS: [&str; 8] = [
+    "create",
+    "delete",
+    "deletecollection",
+    "get",
+    "list",
+    "patch",
+    "update",
+    "watch",
+];
+const SUBRESOURCE_VERBS: [&str; 3] = ["get", "patch", "update"];
+/// Media type of an aggregated document.
+pub(crate) const AGGREGATED: &str =
+    "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+
+/// One resource as discovery tells of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Resource {
+    pub(crate) name: String,
+    pub(crate) singular: String,
+    pub(crate) namespaced: bool,
+    /// Group, version and kind of what it answers.
+    pub(crate) response: (String, String, String),
+    pub(crate) verbs: Vec<&'static str>,
+    pub(crate) short_names: Vec<String>,
+    pub(crate) categories: Vec<String>,
+    /// Name and response of each subresource.
+    pub(crate) subresources: Vec<(&'static str, (String, String, String))>,
+}
+
+/// The resources by group and version, groups and versions in the order in which they are told.
+#[derive(Debug)]
+pub(crate) struct Discovery {
+    groups: BTreeMap<String, Vec<(String, Vec<Resource>)>>,
+}
+
+impl Discovery {
+    pub(crate) fn of(kinds: &Kinds) -> Self {
+        let mut discovery = Self {
+            groups: BTreeMap::new(),
+        };
+        for kind in kinds.iter() {
+            for version in &kind.versions {
+                discovery.add(&kind.group, &version.name, resource(kind, &version.name));
+            }
+        }
+        let review = ("authorization.k8s.io", "v1", "SelfSubjectAccessReview");
+        discovery.add(
+            review.0,
+            review.1,
+            created_only("selfsubjectaccessreviews", review),
+        );
+        discovery
+    }
+
+    /// Adds a resource to a version of a group.
+    pub(crate) fn add(&mut self, group: &str, version: &str, resource: Resource) {
+        let versions = self.groups.entry(group.to_owned()).or_default();
+        match versions.iter_mut().find(|(name, _)| name == version) {
+            Some((_, resources)) => resources.push(resource),
+            None => versions.push((version.to_owned(), vec![resource])),
+        }
+    }
+
+    /// `/api`.
+    pub(crate) fn core_versions(&self) -> Value {
+        let versions: Vec<&String> = self
+            .groups
+            .get("")
+            .into_iter()
+            .flatten()
+            .map(|(name, _)| name)
+            .collect();
+        json!({
+            "kind": "APIVersions",
+            "versions": versions,
+            "serverAddressByClientCIDRs": [{"clientCIDR": "0.0.0.0/0", "serverAddress": ""}],
+        })
+    }
+
+    /// `/apis`.
+    pub(crate) fn groups(&self) -> Value {
+        let groups: Vec<Value> = self
+            .named()
+            .map(|(group, versions)| group_fields(group, versions))
+            .collect();
+        json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups})
+    }
+
+    /// `/apis/G`.
+    pub(crate) fn group(&self, group: &str) -> Option<Value> {
+        let versions = self.groups.get(group).filter(|_| !group.is_empty())?;
+        let mut value = group_fields(group, versions);
+        value["kind"] = "APIGroup".into();
+        value["apiVersion"] = "v1".into();
+        Some(value)
+    }
+
+    /// `/api/v1`, `/apis/G/V`.
+    pub(crate) fn resources(&self, group: &str, version: &str) -> Option<Value> {
+        let (_, resources) = self
+            .groups
+            .get(group)?
+            .iter()
+            .find(|(name, _)| name == version)?;
+        let list: Vec<Value> = resources.iter().flat_map(plain).collect();
+        Some(json!({
+            "kind": "APIResourceList",
+            "apiVersion": "v1",
+            "groupVersion": group_version(group, version),
+            "resources": list,
+        }))
+    }
+
+    /// `/api` or `/apis` in one document.
+    pub(crate) fn aggregated(&self, core: bool) -> Value {
+        let items: Vec<Value> = self
+            .groups
+            .iter()
+            .filter(|(group, _)| group.is_empty() == core)
+            .map(|(group, versions)| {
+                let mut metadata = Map::new();
+                if !group.is_empty() {
+                    metadata.insert("name".to_owned(), group.as_str().into());
+                }
+                let versions: Vec<Value> = versions
+                    .iter()
+                    .map(|(version, resources)| {
+                        let resources: Vec<Value> = resources.iter().map(aggregated).collect();
+                        json!({"version": version, "resources": resources, "freshness": "Current"})
+                    })
+                    .collect();
+                json!({"metadata": metadata, "versions": versions})
+            })
+            .collect();
+        json!({
+            "kind": "APIGroupDiscoveryList",
+            "apiVersion": "apidiscovery.k8s.io/v2",
+            "metadata": {},
+            "items": items,
+        })
+    }
+
+    /// The versions of every group, for OpenAPI: `("", "v1")`, `("apps", "v1")`.
+    pub(crate) fn group_versions(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.groups.iter().flat_map(|(group, versions)| {
+            versions
+                .iter()
+                .map(move |(version, _)| (group.as_str(), version.as_str()))
+        })
+    }
+
+    fn named(&self) -> impl Iterator<Item = (&String, &Vec<(String, Vec<Resource>)>)> {
+        self.groups.iter().filter(|(group, _)| !group.is_empty())
+    }
+}
+
+/// `/version`: the release whose behaviour is followed.
+pub(crate) fn version() -> Value {
+    json!({
+        "major": "1",
+        "minor": "37",
+        "emulationMajor": "1",
+        "emulationMinor": "37",
+        "minCompatibilityMajor": "1",
+        "minCompatibilityMinor": "36",
+        "gitVersion": "v1.37.2+flyball",
+        "gitCommit": "",
+        "gitTreeState": "clean",
+        "buildDate": "1970-01-01T00:00:00Z",
+        "goVersion": "none",
+        "compiler": "rustc",
+        "platform": "linux/amd64",
+    })
+}
+
+fn resource(kind: &Kind, version: &str) -> Resource {
+    let response = (
+        kind.group.to_string(),
+        version.to_owned(),
+        kind.kind.to_string(),
+    );
+    let mut subresources = Vec::new();
+    if kind.scale.is_some() {
+        subresources.push((
+            "scale",
+            (
+                "autoscaling".to_owned(),
+                "v1".to_owned(),
+                "Scale".to_owned(),
+            ),
+        ));
+    }
+    if kind.has_status {
+        subresources.push(("status", response.clone()));
+    }
+    Resource {
+        name: kind.plural.to_string(),
+        singular: kind.singular.to_string(),
+        namespaced: kind.scope == Scope::Namespaced,
+        response,
+        verbs: VERBS.to_vec(),
+        short_names: kind.short_names.iter().map(ToString::to_string).collect(),
+        categories: kind.categories.iter().map(ToString::to_string).collect(),
+        subresources,
+    }
+}
+
+fn created_only(name: &str, (group, version, kind): (&str, &str, &str)) -> Resource {
+    Resource {
+        name: name.to_owned(),
+        singular: kind.to_lowercase(),
+        namespaced: false,
+        response: (group.to_owned(), version.to_owned(), kind.to_owned()),
+        verbs: vec!["create"],
+        short_names: Vec::new(),
+        categories: Vec::new(),
+        subresources: Vec::new(),
+    }
+}
+
+fn group_version(group: &str, version: &str) -> String {
+    if group.is_empty() {
+        version.to_owned()
+    } else {
+        format!("{group}/{version}")
+    }
+}
+
+fn group_fields(group: &str, versions: &[(String, Vec<Resource>)]) -> Value {
+    let list: Vec<Value> = versions
+        .iter()
+        .map(|(version, _)| json!({"groupVersion": group_version(group, version), "version": version}))
+        .collect();
+    json!({"name": group, "versions": list, "preferredVersion": list.first()})
+}
+
+/// The entries of a plain list: the resource, then its subresources.
+fn plain(resource: &Resource) -> Vec<Value> {
+    let mut entry = json!({
+        "name": resource.name,
+        "singularName": resource.singular,
+        "namespaced": resource.namespaced,
+        "kind": resource.response.2,
+        "verbs": resource.verbs,
+    });
+    if !resource.short_names.is_empty() {
+        entry["shortNames"] = resource.short_names.clone().into();
+    }
+    if !resource.categories.is_empty() {
+        entry["categories"] = resource.categories.clone().into();
+    }
+    let mut entries = vec![entry];
+    for (name, response) in &resource.subresources {
+        let mut entry = json!({
+            "name": format!("{}/{name}", resource.name),
+            "singularName": "",
+            "namespaced": resource.namespaced,
+            "kind": response.2,
+            "verbs": SUBRESOURCE_VERBS,
+        });
+        if (&response.0, &response.1) != (&resource.response.0, &resource.response.1) {
+            entry["group"] = response.0.as_str().into();
+            entry["version"] = response.1.as_str().into();
+        }
+        entries.push(entry);
+    }
+    entries
+}
+
+fn aggregated(resource: &Resource) -> Value {
+    let kind = |(group, version, kind): &(String, String, String)| json!({"group": group, "version": version, "kind": kind});
+    let mut entry = json!({
+        "resource": resource.name,
+        "responseKind": kind(&resource.response),
+        "scope": if resource.namespaced { "Namespaced" } else { "Cluster" },
+        "singularResource": resource.singular,
+        "verbs": resource.verbs,
+    });
+    if !resource.short_names.is_empty() {
+        entry["shortNames"] = resource.short_names.clone().into();
+    }
+    if !resource.categories.is_empty() {
+        entry["categories"] = resource.categories.clone().into();
+    }
+    if !resource.subresources.is_empty() {
+        let list: Vec<Value> = resource
+            .subresources
+            .iter()
+            .map(|(name, response)| {
+                json!({"subresource": name, "responseKind": kind(response), "verbs": SUBRESOURCE_VERBS})
+            })
+            .collect();
+        entry["subresources"] = list.into();
+    }
+    entry
+}

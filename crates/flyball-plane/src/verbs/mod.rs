@@ -1,0 +1,196 @@
+//! The verbs on objects over HTTP: what a method means at a path, options from the query, answers in the accepted form.
+//! Source: apiserver endpoints/installer.go, handlers/*.go. Not here: the rules (`registry`, `kinds`).
+
+mod delete;
+mod list;
+mod read;
+mod scale;
+mod watch;
+mod write;
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{HeaderMap, Method, Response, StatusCode};
+use serde_json::Value;
+
+use crate::api::Api;
+use crate::kind::{Kind, Version};
+use crate::negotiation::{Form, Shape};
+use crate::refusal::Refusal;
+use crate::registry::{Mode, Part, Place};
+use crate::request::{Query, ResourcePath};
+use crate::respond::{self, Body};
+
+/// A request for objects, resolved: which kind, which version, which place.
+#[derive(Debug)]
+pub(crate) struct Call {
+    pub(crate) api: Arc<Api>,
+    pub(crate) kind: Arc<Kind>,
+    pub(crate) version: Version,
+    pub(crate) path: ResourcePath,
+    pub(crate) query: Query,
+    pub(crate) headers: HeaderMap,
+    pub(crate) form: Form,
+}
+
+/// What follows an object's name in a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sub {
+    None,
+    Status,
+    Scale,
+    /// Of a namespace: an update that may take the finalizers of the spec away.
+    Finalize,
+}
+
+/// What an answer that is not a stream holds.
+pub(crate) struct Answer {
+    code: StatusCode,
+    /// In the served form.
+    value: Value,
+    warnings: Vec<String>,
+}
+
+impl Answer {
+    fn ok(value: Value) -> Self {
+        Self {
+            code: StatusCode::OK,
+            value,
+            warnings: Vec::new(),
+        }
+    }
+}
+
+/// Whether the request only begins with this answer.
+pub(crate) fn is_watch(method: &Method, path: &ResourcePath, query: &Query) -> bool {
+    method == Method::GET && query.flag("watch") && path.rest.is_empty()
+}
+
+impl Call {
+    /// Resolves a path; `None` when nothing is served there.
+    pub(crate) fn resolve(
+        api: &Arc<Api>,
+        path: ResourcePath,
+        query: Query,
+        headers: HeaderMap,
+    ) -> Option<Result<Self, Refusal>> {
+        let kind = api
+            .registry
+            .kinds
+            .by_plural(&path.served.group, &path.resource)?;
+        let version = kind.version(&path.served.version)?.clone();
+        if path.namespace.is_some() != kind.is_namespaced()
+            && (path.namespace.is_some() || path.name.is_some())
+        {
+            return None;
+        }
+        let form = Form::accepted(&headers, &[Shape::Metadata]);
+        Some(form.map(|form| Self {
+            api: Arc::clone(api),
+            kind: Arc::clone(kind),
+            version,
+            path,
+            query,
+            headers,
+            form,
+        }))
+    }
+
+    /// Answers the request.
+    pub(crate) async fn answer(self, method: &Method, body: Bytes) -> Response<Body> {
+        let Some(sub) = self.sub() else {
+            return respond::no_page();
+        };
+        if is_watch(method, &self.path, &self.query) {
+            return self
+                .watch()
+                .unwrap_or_else(|refusal| respond::refused(&refusal));
+        }
+        match self.run(method, sub, &body).await {
+            Some(Ok(answer)) => self.render(answer),
+            Some(Err(refusal)) => respond::refused(&refusal),
+            None => respond::text(StatusCode::METHOD_NOT_ALLOWED, "405: Method Not Allowed"),
+        }
+    }
+
+    async fn run(
+        &self,
+        method: &Method,
+        sub: Sub,
+        body: &Bytes,
+    ) -> Option<Result<Answer, Refusal>> {
+        let named = self.path.name.is_some();
+        let one_namespace = !self.kind.is_namespaced() || self.path.namespace.is_some();
+        Some(match (method.as_str(), named, sub) {
+            ("GET", true, Sub::None | Sub::Status) => self.get(),
+            ("GET", true, Sub::Scale) => self.get_scale(),
+            ("GET", false, Sub::None) => self.list(),
+            ("POST", false, Sub::None) if one_namespace => self.create(body).await,
+            ("PUT", true, Sub::None) => self.put(Part::Main, body).await,
+            ("PUT", true, Sub::Status) => self.put(Part::Status, body).await,
+            ("PUT", true, Sub::Finalize) => self.finalize(body).await,
+            ("PUT", true, Sub::Scale) => self.put_scale(body).await,
+            ("PATCH", true, Sub::None) => self.patch(Part::Main, body).await,
+            ("PATCH", true, Sub::Status) => self.patch(Part::Status, body).await,
+            ("PATCH", true, Sub::Scale) => self.patch_scale(body).await,
+            ("DELETE", true, Sub::None) => self.delete(body).await,
+            ("DELETE", false, Sub::None) if one_namespace => self.delete_collection(body).await,
+            _ => return None,
+        })
+    }
+
+    fn sub(&self) -> Option<Sub> {
+        match self
+            .path
+            .rest
+            .iter()
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .as_slice()
+        {
+            [] => Some(Sub::None),
+            ["status"] if self.kind.has_status => Some(Sub::Status),
+            ["scale"] if self.kind.scale.is_some() => Some(Sub::Scale),
+            ["finalize"] if *self.kind.stored == *"namespaces" => Some(Sub::Finalize),
+            _ => None,
+        }
+    }
+
+    fn place(&self) -> Place<'_> {
+        Place {
+            kind: &self.kind,
+            namespace: self.path.namespace.as_deref().unwrap_or_default(),
+            name: self.path.name.as_deref().unwrap_or_default(),
+        }
+    }
+
+    /// The mode from `dryRun`.
+    fn mode(&self, options_kind: &str) -> Result<Mode, Refusal> {
+        let asked = self.query.all("dryRun");
+        match asked.iter().find(|word| !["", "All"].contains(word)) {
+            Some(other) => {
+                let error = crate::field::not_supported("dryRun", *other, &["All"]);
+                Err(crate::body::invalid_option(options_kind, &error))
+            }
+            None if asked.contains(&"All") => Ok(Mode::DryRun),
+            None => Ok(Mode::Commit),
+        }
+    }
+
+    fn served(&self, object: &Value) -> Value {
+        self.kind.encode(&self.version, object)
+    }
+
+    fn render(&self, answer: Answer) -> Response<Body> {
+        let is_status = answer.value.get("kind").and_then(Value::as_str) == Some("Status");
+        let value = if is_status {
+            answer.value
+        } else {
+            self.shaped(answer.value)
+        };
+        let mut response = respond::object(answer.code, &value, self.form.encoding);
+        respond::warn(&mut response, &answer.warnings);
+        response
+    }
+}

@@ -1,0 +1,158 @@
+//! The `scale` subresource: autoscaling/v1 Scale over the kinds that have replicas.
+//! Source: registry/apps/*/storage `ScaleREST`, autoscaling validation `ValidateScale`.
+
+use bytes::Bytes;
+use flyball_api::selector::{LabelSelector, Selector};
+use serde_json::{Map, Value, json};
+
+use super::write::NOTHING;
+use super::{Answer, Call};
+use crate::body;
+use crate::kind::SelectorForm;
+use crate::negotiation;
+use crate::object;
+use crate::refusal::{Refusal, Subject};
+use crate::registry::Part;
+use crate::schema::decode::Origin;
+use crate::schema::{Gvk, Schema};
+
+const SCALE: Gvk<'static> = Gvk::new("autoscaling", "v1", "Scale");
+
+impl Call {
+    pub(super) fn get_scale(&self) -> Result<Answer, Refusal> {
+        let entry = self.api.registry.get(self.place())?;
+        Ok(Answer::ok(self.scale_of(&entry.object)))
+    }
+
+    pub(super) async fn put_scale(&self, body: &Bytes) -> Result<Answer, Refusal> {
+        let json = body::json(&negotiation::content_type(&self.headers), body)?;
+        let decoded = Schema::builtin().decode(SCALE, &json).map_err(|error| {
+            Refusal::bad_request(crate::schema::decode::unreadable(SCALE, &error.to_string()))
+        })?;
+        let scale = decoded.object;
+        body::check_name(&scale, self.place().name)?;
+        self.write_scale("UpdateOptions", |_| Ok(scale.clone()))
+            .await
+    }
+
+    pub(super) async fn patch_scale(&self, body: &Bytes) -> Result<Answer, Refusal> {
+        let patch = self.read_patch(body)?;
+        let make = |current: &Value| {
+            let patched = patch.apply(&self.scale_of(current), SCALE)?;
+            let decoded = Schema::builtin()
+                .decode_value(SCALE, &patched, Origin::Document)
+                .map_err(|error| {
+                    Refusal::invalid(
+                        NOTHING,
+                        &[crate::field::invalid(
+                            "patch",
+                            patched.to_string(),
+                            error.to_string(),
+                        )],
+                    )
+                })?;
+            Ok(decoded.object)
+        };
+        self.write_scale("PatchOptions", make).await
+    }
+
+    async fn write_scale(
+        &self,
+        options_kind: &str,
+        make: impl Fn(&Value) -> Result<Value, Refusal> + Send + Sync,
+    ) -> Result<Answer, Refusal> {
+        let mode = self.mode(options_kind)?;
+        let name = self.place().name;
+        let update = |current: Option<&Value>| {
+            let current = current.ok_or_else(|| Refusal::not_found(self.kind.subject(name)))?;
+            let scale = make(current)?;
+            check(&scale, name)?;
+            let mut new = current.clone();
+            let replicas = scale
+                .pointer("/spec/replicas")
+                .cloned()
+                .unwrap_or_else(|| 0.into());
+            object::child(&mut new, "spec").insert("replicas".to_owned(), replicas);
+            // The scale's revision and uid are the object's: they make the write conditional.
+            for field in ["resourceVersion", "uid"] {
+                match object::meta(&scale, field) {
+                    "" => object::remove_meta(&mut new, field),
+                    value => object::set_meta(&mut new, field, value),
+                }
+            }
+            Ok(new)
+        };
+        let updated = self
+            .api
+            .registry
+            .update(self.place(), Part::Main, mode, update)
+            .await?;
+        Ok(Answer::ok(self.scale_of(&updated.object)))
+    }
+
+    fn scale_of(&self, object: &Value) -> Value {
+        let mut metadata = Map::new();
+        for field in [
+            "name",
+            "namespace",
+            "uid",
+            "resourceVersion",
+            "creationTimestamp",
+        ] {
+            if let Some(value) = object.pointer(&format!("/metadata/{field}")) {
+                metadata.insert(field.to_owned(), value.clone());
+            }
+        }
+        let number = |pointer: &str| object.pointer(pointer).and_then(Value::as_i64).unwrap_or(0);
+        let mut spec = Map::new();
+        if number("/spec/replicas") != 0 {
+            spec.insert("replicas".to_owned(), number("/spec/replicas").into());
+        }
+        let mut status = Map::new();
+        status.insert("replicas".to_owned(), number("/status/replicas").into());
+        let selector = self.selector_text(object.pointer("/spec/selector"));
+        if !selector.is_empty() {
+            status.insert("selector".to_owned(), selector.into());
+        }
+        json!({"kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": metadata, "spec": spec, "status": status})
+    }
+
+    fn selector_text(&self, selector: Option<&Value>) -> String {
+        let selector = selector.cloned().unwrap_or_else(|| json!({}));
+        match self.kind.scale {
+            Some(SelectorForm::Map) => {
+                let labels = serde_json::from_value(selector).unwrap_or_default();
+                Selector::of_labels(&labels).to_string()
+            }
+            Some(SelectorForm::LabelSelector) | None => {
+                serde_json::from_value::<LabelSelector>(selector)
+                    .ok()
+                    .and_then(|parsed| LabelSelector::compile(Some(&parsed)).ok())
+                    .map_or_else(String::new, |compiled| compiled.to_string())
+            }
+        }
+    }
+}
+
+fn check(scale: &Value, name: &str) -> Result<(), Refusal> {
+    let replicas = scale
+        .pointer("/spec/replicas")
+        .and_then(Value::as_i64)
+        .unwrap_or(0);
+    if replicas >= 0 {
+        return Ok(());
+    }
+    let error = crate::field::invalid(
+        "spec.replicas",
+        replicas,
+        "must be greater than or equal to 0",
+    );
+    Err(Refusal::invalid(
+        Subject {
+            group: "autoscaling",
+            resource: "Scale",
+            name,
+        },
+        &[error],
+    ))
+}

@@ -1,0 +1,292 @@
+//! WATCH: a stream of changes from a revision on, with bookmarks. Source: apiserver handlers/{get,watch}.go,
+//! storage/cacher/{cacher,cache_watcher}.go. A watcher holds no queue of its own: it reads the store's history from where
+//! it is, so that its memory is bounded by one read, and it is told 410 when the history has moved past it.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use flyball_clock::UnixMs;
+use futures::stream;
+use http::Response;
+use http_body::Frame;
+use http_body_util::StreamBody;
+use serde_json::{Value, json};
+use tokio::sync::{OwnedSemaphorePermit, watch};
+
+use super::Call;
+use super::list::Choice;
+use crate::body::invalid_option;
+use crate::object;
+use crate::refusal::Refusal;
+use crate::respond::{self, Body, BoxError};
+use crate::store::{Action, Event, Revision};
+
+/// Changes read from the history at once.
+const READ_MAX: usize = 256;
+/// How often an idle watcher that asked for bookmarks gets one. Upstream: `defaultBookmarkFrequency`.
+const BOOKMARK_EVERY: Duration = Duration::from_secs(60);
+/// How long a watch lasts that does not say. Upstream: `MinRequestTimeout`, 1800 s and up to as much again at random.
+const TIMEOUT_DEFAULT: Duration = Duration::from_secs(1800);
+/// Marks the bookmark after the initial events. Upstream: `InitialEventsAnnotationKey`.
+const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
+
+/// Whether bookmarks are sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Bookmarks {
+    None,
+    Periodic,
+    /// The next one says that the initial events are complete.
+    EndOfInitialEvents,
+}
+
+struct Watcher {
+    call: Call,
+    choice: Choice,
+    cursor: Revision,
+    pending: VecDeque<Bytes>,
+    changed: watch::Receiver<Revision>,
+    bookmarks: Bookmarks,
+    next_bookmark_ms: UnixMs,
+    end_ms: UnixMs,
+    ended: bool,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Call {
+    pub(super) fn watch(self) -> Result<Response<Body>, Refusal> {
+        let permit = Arc::clone(&self.api.watches)
+            .try_acquire_owned()
+            .map_err(|_| Refusal::too_many_requests())?;
+        let initial = self.initial_events()?;
+        let mut choice = self.choice()?;
+        if let Some(name) = &self.path.name {
+            // An object's own path with `watch=true` is its collection with the name as a selector.
+            choice.keep_name(name)?;
+        }
+        let watcher = self.watcher(choice, initial, permit)?;
+        let frames = stream::unfold(watcher, |mut watcher| async move {
+            let bytes = watcher.next().await?;
+            Some((Ok::<_, BoxError>(Frame::data(bytes)), watcher))
+        });
+        Ok(respond::stream(Body::new(StreamBody::new(frames))))
+    }
+
+    fn watcher(
+        self,
+        choice: Choice,
+        initial: bool,
+        permit: OwnedSemaphorePermit,
+    ) -> Result<Watcher, Refusal> {
+        let timeout = match self.number("timeoutSeconds")? {
+            Some(seconds) => Duration::from_secs(seconds as u64),
+            None => TIMEOUT_DEFAULT,
+        };
+        let asked = self.query.get("resourceVersion").map(str::to_owned);
+        let changed = self.api.registry.store.subscribe(&self.kind.stored);
+        let now_ms = self.api.registry.clock.now_ms();
+        let bookmarks = match (
+            self.query.flag("allowWatchBookmarks"),
+            initial && self.sends_initial_events(),
+        ) {
+            (false, _) => Bookmarks::None,
+            (true, false) => Bookmarks::Periodic,
+            (true, true) => Bookmarks::EndOfInitialEvents,
+        };
+        let mut watcher = Watcher {
+            choice,
+            cursor: 0,
+            pending: VecDeque::new(),
+            changed,
+            bookmarks,
+            next_bookmark_ms: now_ms.saturating_add(millis(BOOKMARK_EVERY)),
+            end_ms: now_ms.saturating_add(millis(timeout)),
+            ended: false,
+            _permit: permit,
+            call: self,
+        };
+        match asked.as_deref() {
+            Some(asked) if !initial && asked != "0" => {
+                watcher.cursor = asked.parse().map_err(|_| {
+                    Refusal::bad_request(format!("Invalid value: {asked:?}: strconv.ParseUint: parsing {asked:?}: invalid syntax"))
+                })?;
+            }
+            _ => watcher.start(initial),
+        }
+        Ok(watcher)
+    }
+
+    fn sends_initial_events(&self) -> bool {
+        self.query.get("sendInitialEvents").is_some() && self.query.flag("sendInitialEvents")
+    }
+
+    /// Whether the watch begins with the objects there are.
+    fn initial_events(&self) -> Result<bool, Refusal> {
+        let rule = self.query.get("resourceVersionMatch");
+        let asked = self.query.get("sendInitialEvents");
+        if asked.is_some() && rule.is_none() {
+            let detail = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
+            return Err(invalid_option(
+                "ListOptions",
+                &crate::field::forbidden("resourceVersionMatch", detail),
+            ));
+        }
+        if asked.is_none() && rule.is_some() {
+            let detail =
+                "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
+            return Err(invalid_option(
+                "ListOptions",
+                &crate::field::forbidden("resourceVersionMatch", detail),
+            ));
+        }
+        if let Some(other) = rule.filter(|rule| *rule != "NotOlderThan") {
+            let error =
+                crate::field::not_supported("resourceVersionMatch", other, &["NotOlderThan"]);
+            return Err(invalid_option("ListOptions", &error));
+        }
+        Ok(match (asked, self.query.get("resourceVersion")) {
+            (Some(_), _) => self.sends_initial_events(),
+            (None, None | Some("0")) => true,
+            (None, Some(_)) => false,
+        })
+    }
+}
+
+impl Watcher {
+    /// Starts at the present, with the objects there are when `initial`.
+    fn start(&mut self, initial: bool) {
+        let state = self.call.api.registry.store.read();
+        self.cursor = state.revision();
+        if initial {
+            for (_, entry) in state.range(
+                &self.call.kind.stored,
+                self.choice.namespace.as_deref(),
+                None,
+            ) {
+                if self.choice.matches(&entry.object) {
+                    self.pending.push_back(frame(
+                        "ADDED",
+                        self.call.shaped(self.call.served(&entry.object)),
+                    ));
+                }
+            }
+        }
+    }
+
+    async fn next(&mut self) -> Option<Bytes> {
+        loop {
+            if let Some(bytes) = self.pending.pop_front() {
+                return Some(bytes);
+            }
+            if self.ended {
+                return None;
+            }
+            if self.bookmarks == Bookmarks::EndOfInitialEvents {
+                self.bookmarks = Bookmarks::Periodic;
+                return Some(self.bookmark(Some(INITIAL_EVENTS_END)));
+            }
+            self.changed.mark_unchanged();
+            self.read();
+            if self.pending.is_empty() && !self.ended {
+                self.wait().await?;
+            }
+        }
+    }
+
+    /// Takes what has happened since the last read.
+    fn read(&mut self) {
+        let (events, revision) = {
+            let state = self.call.api.registry.store.read();
+            (
+                state.events_after(&self.call.kind.stored, self.cursor, READ_MAX),
+                state.revision(),
+            )
+        };
+        match events {
+            Ok(events) => {
+                // A short read has seen everything up to the present, so that the cursor may pass what concerns others.
+                let complete = events.len() < READ_MAX;
+                for event in &events {
+                    self.pending.extend(self.told(event));
+                    self.cursor = event.revision;
+                }
+                if complete {
+                    self.cursor = self.cursor.max(revision);
+                }
+            }
+            Err(compacted) => {
+                let status = Refusal::expired(compacted.to_string()).status();
+                self.pending.push_back(frame("ERROR", status));
+                self.ended = true;
+            }
+        }
+    }
+
+    /// What a change looks like to this watcher: an object may enter or leave its choice.
+    fn told(&self, event: &Event) -> Option<Bytes> {
+        let was = event
+            .previous
+            .as_ref()
+            .filter(|previous| self.choice.matches(&previous.object));
+        let is = event.action == Action::Put && self.choice.matches(&event.object);
+        let (kind, object) = match (was, is) {
+            (None, false) => return None,
+            (None, true) => ("ADDED", (*event.object).clone()),
+            (Some(_), true) => ("MODIFIED", (*event.object).clone()),
+            (Some(_), false) if event.action == Action::Remove => {
+                ("DELETED", (*event.object).clone())
+            }
+            (Some(previous), false) => {
+                let mut last = (*previous.object).clone();
+                object::set_resource_version(&mut last, event.revision);
+                ("DELETED", last)
+            }
+        };
+        Some(frame(kind, self.call.shaped(self.call.served(&object))))
+    }
+
+    fn bookmark(&self, annotation: Option<&str>) -> Bytes {
+        let mut metadata = json!({"resourceVersion": self.cursor.to_string()});
+        if let Some(annotation) = annotation {
+            metadata["annotations"] = json!({annotation: "true"});
+        }
+        let object = json!({
+            "kind": self.call.kind.kind,
+            "apiVersion": self.call.kind.api_version(&self.call.version.name),
+            "metadata": metadata,
+        });
+        frame("BOOKMARK", self.call.shaped(object))
+    }
+
+    /// Waits for a change, the time of a bookmark, or the end; `None` at the end.
+    async fn wait(&mut self) -> Option<()> {
+        let clock = self.call.api.registry.clock.clone();
+        let bookmark_ms = match self.bookmarks {
+            Bookmarks::None => UnixMs::MAX,
+            Bookmarks::Periodic | Bookmarks::EndOfInitialEvents => self.next_bookmark_ms,
+        };
+        tokio::select! {
+            biased;
+            () = self.call.api.stopping.cancelled() => return None,
+            changed = self.changed.changed() => changed.ok()?,
+            () = clock.sleep_until(bookmark_ms.min(self.end_ms)) => {
+                if clock.now_ms() >= self.end_ms {
+                    return None;
+                }
+                let bookmark = self.bookmark(None);
+                self.pending.push_back(bookmark);
+                self.next_bookmark_ms = clock.now_ms().saturating_add(millis(BOOKMARK_EVERY));
+            }
+        }
+        Some(())
+    }
+}
+
+fn frame(kind: &str, object: Value) -> Bytes {
+    respond::line(&json!({"type": kind, "object": object}))
+}
+
+fn millis(duration: Duration) -> UnixMs {
+    UnixMs::try_from(duration.as_millis()).unwrap_or(UnixMs::MAX)
+}

@@ -1,0 +1,194 @@
+//! POST, PUT and PATCH of objects. Source: apiserver handlers/{create,update,patch}.go.
+
+use bytes::Bytes;
+use http::StatusCode;
+use serde_json::Value;
+
+use super::{Answer, Call};
+use crate::body::{self, Expected, Strictness};
+use crate::negotiation;
+use crate::object;
+use crate::patch::{self, PatchError};
+use crate::refusal::{Refusal, Subject};
+use crate::registry::{Mode, Part, Updated};
+use crate::schema::decode::Origin;
+use crate::schema::{Gvk, Schema};
+
+const PATCHES: &str = "application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json";
+const APPLY: [&str; 2] = [
+    "application/apply-patch+yaml",
+    "application/apply-patch+cbor",
+];
+
+/// A patch, read and of a known type.
+pub(super) enum Patch {
+    Json(Value),
+    Merge(Value),
+    Strategic(Value),
+}
+
+impl Call {
+    fn expected(&self) -> Expected<'_> {
+        Expected {
+            kind: &self.kind,
+            version: &self.version,
+        }
+    }
+
+    pub(super) async fn create(&self, body: &Bytes) -> Result<Answer, Refusal> {
+        let mode = self.mode("CreateOptions")?;
+        let strictness = Strictness::of(&self.query, "CreateOptions")?;
+        let json = body::json(&negotiation::content_type(&self.headers), body)?;
+        let (object, warnings) = self.expected().decode(&json, strictness)?;
+        let object = self
+            .api
+            .registry
+            .create(&self.kind, self.place().namespace, object, mode)
+            .await?;
+        Ok(Answer {
+            code: StatusCode::CREATED,
+            value: self.served(&object),
+            warnings,
+        })
+    }
+
+    pub(super) async fn put(&self, part: Part, body: &Bytes) -> Result<Answer, Refusal> {
+        let mode = self.mode("UpdateOptions")?;
+        let strictness = Strictness::of(&self.query, "UpdateOptions")?;
+        let json = body::json(&negotiation::content_type(&self.headers), body)?;
+        let (object, warnings) = self.expected().decode(&json, strictness)?;
+        body::check_name(&object, self.place().name)?;
+        let make = |_: Option<&Value>| Ok(object.clone());
+        let updated = self
+            .api
+            .registry
+            .update(self.place(), part, mode, make)
+            .await?;
+        Ok(self.updated(&updated, warnings))
+    }
+
+    /// PUT of a namespace's `/finalize`: only the finalizers of the spec change.
+    pub(super) async fn finalize(&self, body: &Bytes) -> Result<Answer, Refusal> {
+        let json = body::json(&negotiation::content_type(&self.headers), body)?;
+        let (object, warnings) = self.expected().decode(&json, Strictness::Ignore)?;
+        let list = object.pointer("/spec/finalizers").cloned();
+        let make = |current: Option<&Value>| {
+            let mut new = current
+                .cloned()
+                .ok_or_else(|| Refusal::not_found(self.kind.subject(self.place().name)))?;
+            let spec = object::child(&mut new, "spec");
+            match &list {
+                Some(list) => spec.insert("finalizers".to_owned(), list.clone()),
+                None => spec.remove("finalizers"),
+            };
+            Ok(new)
+        };
+        let updated = self
+            .api
+            .registry
+            .update(self.place(), Part::Main, Mode::Commit, make)
+            .await?;
+        Ok(self.updated(&updated, warnings))
+    }
+
+    pub(super) async fn patch(&self, part: Part, body: &Bytes) -> Result<Answer, Refusal> {
+        let mode = self.mode("PatchOptions")?;
+        let strictness = Strictness::of(&self.query, "PatchOptions")?;
+        let patch = self.read_patch(body)?;
+        let mut warnings = Vec::new();
+        let make = |current: Option<&Value>| {
+            let current =
+                current.ok_or_else(|| Refusal::not_found(self.kind.subject(self.place().name)))?;
+            let gvk = Gvk::new(&self.kind.group, &self.version.name, &self.kind.kind);
+            let patched = patch.apply(&self.served(current), gvk)?;
+            let (object, found) =
+                self.expected()
+                    .decode_patched(&patched, patch.origin(), strictness)?;
+            warnings = found;
+            Ok(object)
+        };
+        let updated = self
+            .api
+            .registry
+            .update(self.place(), part, mode, make)
+            .await?;
+        Ok(self.updated(&updated, warnings))
+    }
+
+    fn updated(&self, updated: &Updated, warnings: Vec<String>) -> Answer {
+        let code = if updated.created {
+            StatusCode::CREATED
+        } else {
+            StatusCode::OK
+        };
+        Answer {
+            code,
+            value: self.served(&updated.object),
+            warnings,
+        }
+    }
+
+    /// The patch of a body by its media type.
+    ///
+    /// # Errors
+    /// 415 for another type, 400 when it is no JSON.
+    pub(super) fn read_patch(&self, body: &Bytes) -> Result<Patch, Refusal> {
+        let media_type = negotiation::content_type(&self.headers);
+        let make: fn(Value) -> Patch = match media_type.as_str() {
+            "application/json-patch+json" => Patch::Json,
+            "application/merge-patch+json" => Patch::Merge,
+            "application/strategic-merge-patch+json" => Patch::Strategic,
+            other if APPLY.contains(&other) => {
+                return Err(Refusal::unsupported_media_type(format!(
+                    "server-side apply ({other}) is not served here: use client-side apply, which sends application/strategic-merge-patch+json (kubectl apply --server-side=false)"
+                )));
+            }
+            _ => {
+                return Err(Refusal::unsupported_media_type(format!(
+                    "the body of the request was in an unknown format - accepted media types include: {PATCHES}"
+                )));
+            }
+        };
+        let value = serde_json::from_slice(body)
+            .map_err(|error| Refusal::bad_request(format!("error decoding patch: {error}")))?;
+        Ok(make(value))
+    }
+}
+
+impl Patch {
+    /// `document` with the patch applied; `gvk` is its type.
+    pub(super) fn apply(&self, document: &Value, gvk: Gvk<'_>) -> Result<Value, Refusal> {
+        let patched = match self {
+            Self::Json(patch) => patch::json::apply(document, patch),
+            Self::Merge(patch) => patch::merge::apply(document, patch),
+            Self::Strategic(patch) => match Schema::builtin().kind(gvk) {
+                Some(root) => patch::strategic::apply(document, patch, root),
+                None => Err(patch::strategic::unsupported()),
+            },
+        };
+        patched.map_err(refused)
+    }
+
+    pub(super) fn origin(&self) -> Origin {
+        match self {
+            Self::Json(_) | Self::Merge(_) => Origin::Document,
+            Self::Strategic(_) => Origin::Merged,
+        }
+    }
+}
+
+fn refused(error: PatchError) -> Refusal {
+    match error {
+        PatchError::BadRequest(why) => Refusal::bad_request(why),
+        PatchError::TooLarge { .. } => Refusal::too_large_patch(&error.to_string()),
+        PatchError::Unprocessable(_) => Refusal::unprocessable_patch(),
+        PatchError::Internal(why) => Refusal::unknown(why),
+    }
+}
+
+/// The subject of a refusal that names nothing.
+pub(super) const NOTHING: Subject<'_> = Subject {
+    group: "",
+    resource: "",
+    name: "",
+};
