@@ -24,6 +24,7 @@ pub mod schema;
 mod secret;
 mod service;
 pub mod store;
+pub mod table;
 mod time;
 mod verbs;
 pub mod workload;

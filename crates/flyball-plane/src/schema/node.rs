@@ -208,6 +208,11 @@ impl<'a> Node<'a> {
         here.or_else(|| self.target["x-kubernetes-map-type"].as_str())
     }
 
+    /// What the field means, for people.
+    pub fn description(self) -> Option<&'a str> {
+        self.declared["description"].as_str()
+    }
+
     /// The declared default. An empty object and empty text only say that the field is no pointer.
     pub fn default(self) -> Option<&'a Value> {
         self.declared.get("default")

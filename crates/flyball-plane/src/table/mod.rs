@@ -1,0 +1,179 @@
+//! Server-side printing: objects as the Table that `kubectl get` shows, with upstream's columns and cells
+//! (`pkg/printers/internalversion/printers.go`). Not here: who asks for a Table, and how it is laid out on a terminal.
+
+use flyball_clock::UnixMs;
+use serde_json::{Value, json};
+
+use crate::schema::{Gvk, Schema};
+
+mod age;
+mod autoscaler;
+mod builtin;
+mod column;
+mod custom;
+mod event;
+mod path;
+mod pod;
+mod service;
+mod workload;
+
+use column::Column;
+use custom::CustomColumn;
+
+/// How much of each object a row carries (`includeObject` of the TableOptions).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum IncludeObject {
+    /// Nothing.
+    None,
+    /// Its metadata, as a PartialObjectMetadata: what kubectl asks for, and the default.
+    #[default]
+    Metadata,
+    /// All of it.
+    Object,
+}
+
+impl IncludeObject {
+    /// The value of the query parameter; `None` for one upstream refuses.
+    pub fn parse(text: &str) -> Option<Self> {
+        match text {
+            "None" => Some(Self::None),
+            "Metadata" | "" => Some(Self::Metadata),
+            "Object" => Some(Self::Object),
+            _ => None,
+        }
+    }
+}
+
+/// Whether the table describes its columns. A watch does so in its first event alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Headers {
+    /// Columns are described.
+    #[default]
+    Shown,
+    /// The reader knows them already.
+    Omitted,
+}
+
+/// How a table is made.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// What rows carry.
+    pub include: IncludeObject,
+    /// Whether columns are described.
+    pub headers: Headers,
+    /// The instant ages are counted to.
+    pub now_ms: UnixMs,
+}
+
+/// One object of a table.
+#[derive(Clone, Copy, Debug)]
+pub struct Item<'a> {
+    /// The form its cells are read from: `autoscaling/v2` for autoscalers, the core form for events.
+    pub printed: &'a Value,
+    /// The form the client asked for, which the row carries.
+    pub served: &'a Value,
+}
+
+/// What fills the cells of a row.
+type Cells = fn(&Value, UnixMs) -> Vec<Value>;
+
+/// The columns of a kind and how its objects fill them.
+#[derive(Debug)]
+pub struct Printer {
+    layout: Layout,
+}
+
+#[derive(Debug)]
+enum Layout {
+    Builtin(&'static [Column], Cells),
+    Custom(Vec<CustomColumn>),
+}
+
+impl Printer {
+    /// The printer of a kind; one with name and time of creation for a kind without columns of its own.
+    pub fn builtin(gvk: Gvk<'_>) -> Self {
+        let (columns, cells) = builtin::find(gvk);
+        Self {
+            layout: Layout::Builtin(columns, cells),
+        }
+    }
+
+    /// The printer of a custom resource from its `additionalPrinterColumns`; name and age when it has none.
+    ///
+    /// A column whose path cannot be read stays empty.
+    pub fn custom(columns: Option<&Value>) -> Self {
+        Self {
+            layout: Layout::Custom(custom::columns(columns)),
+        }
+    }
+
+    /// The `meta.k8s.io/v1` Table of these objects. `list` is the metadata of the list they are of, or of the one
+    /// object: resourceVersion, continue, remainingItemCount.
+    pub fn table(&self, items: &[Item<'_>], list: &Value, options: Options) -> Value {
+        let columns = match options.headers {
+            Headers::Shown => self.columns(),
+            Headers::Omitted => Value::Null,
+        };
+        let rows: Vec<Value> = items.iter().map(|item| self.row(*item, options)).collect();
+        json!({
+            "kind": "Table",
+            "apiVersion": "meta.k8s.io/v1",
+            "metadata": list,
+            "columnDefinitions": columns,
+            "rows": rows,
+        })
+    }
+
+    fn columns(&self) -> Value {
+        match &self.layout {
+            Layout::Builtin(columns, _) => {
+                let schema = Schema::builtin();
+                columns.iter().map(|column| column.define(schema)).collect()
+            }
+            Layout::Custom(columns) => custom::define(columns),
+        }
+    }
+
+    fn row(&self, item: Item<'_>, options: Options) -> Value {
+        let cells = match &self.layout {
+            Layout::Builtin(_, cells) => cells(item.printed, options.now_ms),
+            Layout::Custom(columns) => custom::cells(columns, item.printed, options.now_ms),
+        };
+        let object = match options.include {
+            IncludeObject::None => Value::Null,
+            IncludeObject::Object => item.served.clone(),
+            IncludeObject::Metadata => json!({
+                "kind": "PartialObjectMetadata",
+                "apiVersion": "meta.k8s.io/v1",
+                "metadata": item.served["metadata"],
+            }),
+        };
+        let mut row = json!({"cells": cells, "object": object});
+        if let Some(condition) = pod::completed(item.printed) {
+            row["conditions"] = json!([condition]);
+        }
+        row
+    }
+}
+
+/// The text at a path of field names, `""` where there is none.
+fn text<'a>(object: &'a Value, path: &[&str]) -> &'a str {
+    at(object, path).as_str().unwrap_or_default()
+}
+
+/// The integer at a path of field names, 0 where there is none, as a Go struct has it.
+fn number(object: &Value, path: &[&str]) -> i64 {
+    at(object, path).as_i64().unwrap_or_default()
+}
+
+/// The elements of the list at a path of field names.
+fn list<'a>(object: &'a Value, path: &[&str]) -> &'a [Value] {
+    at(object, path).as_array().map_or(&[], Vec::as_slice)
+}
+
+fn at<'a>(object: &'a Value, path: &[&str]) -> &'a Value {
+    path.iter().fold(object, |value, field| &value[*field])
+}
+
+#[cfg(test)]
+mod tests;
