@@ -1,6 +1,7 @@
 //! JSON patch (RFC 6902) as upstream's server applies it (`evanphx/json-patch` v4), with its departures: indices may be
 //! negative, `replace` of an absent field adds it, and the error texts are its own, which is why this is not a library.
 
+use flyball_api::go_text::quote;
 use serde_json::{Map, Value};
 
 use super::{PatchError, golang};
@@ -313,7 +314,7 @@ fn index(key: &str) -> Result<i64, Fault> {
             NegOverflow | PosOverflow => "value out of range",
             _ => "invalid syntax",
         };
-        format!("strconv.Atoi: parsing {key:?}: {why}")
+        format!("strconv.Atoi: parsing {}: {why}", quote(key))
     })
 }
 

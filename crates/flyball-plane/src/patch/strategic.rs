@@ -4,6 +4,7 @@
 //!
 //! Where upstream walks a Go map in random order, this walks keys in order, so a patch has one result.
 
+use flyball_api::go_text::quote;
 use serde_json::{Map, Value};
 
 use super::{PatchError, golang};
@@ -125,7 +126,10 @@ fn lookup<'a>(node: Node<'a>, key: &str) -> Result<Node<'a>, PatchError> {
     node.field(key).ok_or_else(|| {
         PatchError::Internal(match node.short_name() {
             Some(name) if node.shape() == Shape::Struct => {
-                format!("unable to find api field in struct {name} for the json field {key:?}")
+                format!(
+                    "unable to find api field in struct {name} for the json field {}",
+                    quote(key)
+                )
             }
             _ => "merging an object in json but data type is not struct, instead is: map".into(),
         })

@@ -1,6 +1,7 @@
 //! Reading an object of a known type: what it becomes, which fields it does not have, which came twice, and the first
 //! value of a wrong type, in the words of upstream's decoder (`sigs.k8s.io/json`). Not here: validation and defaults.
 
+use flyball_api::go_text::quote;
 use serde::de::DeserializeSeed as _;
 use serde_json::Value;
 use thiserror::Error;
@@ -96,7 +97,8 @@ pub fn strict_error(problems: &[String]) -> String {
 /// The message of the 400 for a body that is no object of its kind (upstream: `transformDecodeError`).
 pub fn unreadable(gvk: Gvk<'_>, cause: &str) -> String {
     let Gvk { version, kind, .. } = gvk;
-    format!("{kind} in version {version:?} cannot be handled as a {kind}: {cause}")
+    let version = quote(version);
+    format!("{kind} in version {version} cannot be handled as a {kind}: {cause}")
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flyball_api::Quantity;
+use flyball_api::go_text::quote;
+use flyball_api::time::Time;
 use jiff::Timestamp;
 use serde_json::{Number, Value};
 
@@ -86,15 +88,20 @@ fn time<E: serde::de::Error>(
     let Value::String(text) = value else {
         return Err(wrong_inside(&value, "string", state));
     };
-    let (pattern, digits) = match shape {
-        Shape::MicroTime => (RFC3339_MICRO, 6),
-        _ => (RFC3339, 0),
+    let pattern = match shape {
+        Shape::MicroTime => RFC3339_MICRO,
+        _ => RFC3339,
     };
-    match text.parse::<Timestamp>() {
-        Ok(instant) => Ok(format!("{instant:.digits$}").into()),
-        Err(_) => Err(state.fail(format!(
-            "parsing time {text:?} as {pattern:?}: cannot parse {text:?} as \"2006\""
-        ))),
+    // The API crate knows which notations Go reads; it keeps milliseconds, though, and a MicroTime has more.
+    match (Time::parse(&text), text.parse::<Timestamp>(), shape) {
+        (Ok(_), Ok(instant), Shape::MicroTime) => Ok(format!("{instant:.6}").into()),
+        (Ok(time), Ok(_), _) => Ok(time.to_string().into()),
+        _ => {
+            let quoted = quote(&text);
+            Err(state.fail(format!(
+                "parsing time {quoted} as \"{pattern}\": cannot parse {quoted} as \"2006\""
+            )))
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use flyball_api::go_text::quote;
 use serde_json::Value;
 
 use super::{DecodeError, Decoded, Origin};
@@ -109,7 +110,7 @@ impl<'s> State<'s> {
     fn problem(&mut self, what: &str, field: &str) {
         let dot = if self.path.is_empty() { "" } else { "." };
         let path = format!("{}{dot}{field}", self.path);
-        let text = format!("{what} field {path:?}");
+        let text = format!("{what} field {}", quote(&path));
         if self.problems.len() < PROBLEMS_MAX && self.seen.insert(text.clone()) {
             self.problems.push(text);
         }
