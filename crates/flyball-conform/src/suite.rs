@@ -12,6 +12,7 @@ mod pods;
 mod quantity;
 mod rate_limiter;
 mod replica_calculator;
+mod selector_store;
 mod utilization;
 
 /// A list of cases inside a suite's file.
@@ -30,6 +31,7 @@ pub fn lists(suite: &str) -> Option<&'static [List]> {
         "quantity" => quantity::LISTS,
         "rate_limiter" => rate_limiter::LISTS,
         "replica_calculator" => replica_calculator::LISTS,
+        "selector_store" => selector_store::LISTS,
         "utilization" => utilization::LISTS,
         _ => return None,
     })

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use flyball_core::failure::MetricFailure;
+use flyball_controller::metrics_client::{FetchError, MetricsError};
+use flyball_core::failure::{Failure, MetricFailure};
 use flyball_core::groups::{Class, GroupRule, Groups};
 use flyball_core::metric::aggregate::{Aggregate, Origin, sum_for_average, sum_for_value};
 use flyball_core::metric::per_pod::{PerPod, Proposal};
@@ -228,6 +229,16 @@ impl CountCase {
             (Source::External { .. }, _) => Some((Origin::External, self.sum(sum_for_average))),
             _ => None,
         };
+        if let Some(error) = self.fetch_error(&metric.source) {
+            let namespace = "default".into();
+            return Err(text(
+                metric,
+                Failure::Fetch {
+                    namespace,
+                    error: error.to_string().into(),
+                },
+            ));
+        }
         let proposal = match (total, aim) {
             (Some((origin, usage)), Aim::Value(target)) => Aggregate {
                 index: 0,
@@ -254,10 +265,24 @@ impl CountCase {
             }
             .propose(scale.spec, &mut Silent),
         };
-        proposal.map_err(|failure| {
-            let metric = Arc::new(metric.clone());
-            MetricFailure { metric, failure }.event_text().to_string()
-        })
+        proposal.map_err(|failure| text(metric, failure))
+    }
+
+    /// What the metrics client makes of an answer without the samples it asked for.
+    fn fetch_error(&self, source: &Source) -> Option<MetricsError> {
+        let count = self.samples.len();
+        match source {
+            Source::Object { .. } if count != 1 => Some(MetricsError::Fetch {
+                source_name: "custom",
+                cause: FetchError::NotOne(count),
+            }),
+            Source::Pods { .. } if count == 0 => Some(MetricsError::Empty("custom")),
+            Source::External { .. } if count == 0 => Some(MetricsError::Empty("external")),
+            Source::Resource { .. } | Source::ContainerResource { .. } if count == 0 => {
+                Some(MetricsError::Empty("resource"))
+            }
+            _ => None,
+        }
     }
 
     fn totals(&self) -> impl Iterator<Item = i64> {
@@ -267,6 +292,16 @@ impl CountCase {
     fn sum(&self, sum: fn(&[i64]) -> i64) -> i64 {
         sum(&self.totals().collect::<Vec<_>>())
     }
+}
+
+/// The calculator's own text, without the prefix that a resource metric puts before it.
+fn text(metric: &Metric, failure: Failure) -> String {
+    let metric = Arc::new(metric.clone());
+    let text = MetricFailure { metric, failure }.event_text().to_string();
+    let prefix = text
+        .strip_prefix("failed to get ")
+        .and_then(|rest| rest.split_once(": "));
+    prefix.map_or_else(|| text.clone(), |(_, own)| own.to_owned())
 }
 
 fn object() -> Source {

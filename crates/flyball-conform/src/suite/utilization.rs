@@ -1,8 +1,9 @@
-//! `utilization`: the ratio of one set of figures to its target.
+//! `utilization`: the ratio of one set of figures to its target, and figures as the status prints them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use flyball_bridge::raise;
 use flyball_core::failure::MetricFailure;
 use flyball_core::groups::{Class, GroupRule, Groups, Member};
 use flyball_core::metric::per_pod::PerPod;
@@ -27,6 +28,10 @@ pub(super) const LISTS: &[List] = &[
     List {
         key: "usageRatioCases",
         check: check_usage,
+    },
+    List {
+        key: "statusQuantityCases",
+        check: check_quantity,
     },
 ];
 
@@ -72,6 +77,23 @@ fn check_usage(_: &Value, case: &Value) -> Outcome {
             aim: Aim::AverageValue(case.target_usage_milli),
         };
         ratio.check(&case.expected)
+    })
+    .into()
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct QuantityCase {
+    resource: String,
+    raw_value_milli: i64,
+    expected: Value,
+}
+
+fn check_quantity(_: &Value, case: &Value) -> Outcome {
+    checked(case, |case: QuantityCase| {
+        let quantity = raise::quantity(case.raw_value_milli, &case.resource);
+        let actual = json!({"quantity": quantity.to_string(), "format": quantity.format().name()});
+        Verdict::equal(&case.expected, &actual)
     })
     .into()
 }
