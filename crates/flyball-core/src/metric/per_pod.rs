@@ -212,41 +212,53 @@ impl PerPod<'_> {
             requested,
             entries,
         } = figures;
-        let (value, target, average, slot) = match self.aim {
+        let (measure, slot) = match self.aim {
             Aim::Utilization(target) => {
                 let cut = go_amd64::divide(usage.wrapping_mul(100), request)
                     .ok_or(Failure::NoRequests)?;
                 let average = go_amd64::divide(usage, requested).ok_or(Failure::NoRequests)?;
                 let percent = go_amd64::i64_to_i32(cut);
-                let value = match self.band.profile {
-                    Profile::Upstream | Profile::Upstream132 => f64::from(percent),
-                    Profile::Fraction => usage as f64 * 100.0 / request as f64,
+                let (value, ratio) = match self.band.profile {
+                    Profile::Upstream | Profile::Upstream132 => {
+                        (f64::from(percent), f64::from(percent) / f64::from(target))
+                    }
+                    // Whole units over whole units, a fraction over a fraction: thousandths or percent would round
+                    // differently at the edge of the band.
+                    Profile::Fraction => {
+                        let fraction = (usage as f64 / 1000.0) / (request as f64 / 1000.0);
+                        (fraction * 100.0, fraction / (f64::from(target) / 100.0))
+                    }
                 };
-                (
+                let target = i64::from(target);
+                let measure = Measure {
+                    usage,
+                    request,
+                    entries: requested,
                     value,
-                    i64::from(target),
-                    requested,
-                    Slot::Utilization { percent, average },
-                )
+                    target,
+                    ratio,
+                };
+                (measure, Slot::Utilization { percent, average })
             }
             Aim::AverageValue(target) | Aim::Value(target) => {
                 let average = go_amd64::divide(usage, entries).ok_or(Failure::NoSamples)?;
-                (average as f64, target, entries, Slot::Average(average))
+                let value = average as f64;
+                let ratio = value / target as f64;
+                (
+                    Measure {
+                        usage,
+                        request,
+                        entries,
+                        value,
+                        target,
+                        ratio,
+                    },
+                    Slot::Average(average),
+                )
             }
             Aim::Nothing => return Err(Failure::NoTarget),
         };
-        let ratio = value / target as f64;
-        Ok(Pass {
-            measure: Measure {
-                usage,
-                request,
-                entries: average,
-                value,
-                target,
-                ratio,
-            },
-            slot,
-        })
+        Ok(Pass { measure, slot })
     }
 
     const fn measures_utilization(&self) -> bool {
