@@ -12,6 +12,7 @@ pub mod kinds;
 mod kubeconfig;
 mod listen;
 mod metadata;
+pub mod metrics_api;
 mod negotiation;
 pub mod object;
 pub mod patch;

@@ -170,7 +170,7 @@ mod tests {
     use super::super::testing::World;
     use super::*;
 
-    fn config(name: &str, owners: Value) -> Value {
+    fn config(name: &str, owners: &Value) -> Value {
         json!({
             "apiVersion": "v1",
             "kind": "ConfigMap",
@@ -195,10 +195,13 @@ mod tests {
     /// `c` is owned by `a` and by `b`, `d` by `c`.
     fn family() -> World {
         let mut world = World::new();
-        world.create(config("a", json!([])));
-        world.create(config("b", json!([])));
-        world.create(config("c", json!([owner(&world, "a"), owner(&world, "b")])));
-        world.create(config("d", json!([owner(&world, "c")])));
+        world.create(config("a", &json!([])));
+        world.create(config("b", &json!([])));
+        world.create(config(
+            "c",
+            &json!([owner(&world, "a"), owner(&world, "b")]),
+        ));
+        world.create(config("d", &json!([owner(&world, "c")])));
         world.settle();
         world
     }
@@ -222,8 +225,8 @@ mod tests {
     fn an_object_whose_owner_never_was_goes_and_one_of_an_unserved_kind_stays() {
         let mut world = World::new();
         let ghost = |version| json!([{"apiVersion": version, "kind": "ConfigMap", "name": "ghost", "uid": "0"}]);
-        world.create(config("stray", ghost("v1")));
-        world.create(config("foreign", ghost("unserved.example/v1")));
+        world.create(config("stray", &ghost("v1")));
+        world.create(config("foreign", &ghost("unserved.example/v1")));
         world.settle();
         assert_eq!(names(&world), ["foreign"]);
     }

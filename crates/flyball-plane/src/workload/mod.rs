@@ -7,6 +7,7 @@ pub mod claim;
 pub mod deployment;
 pub mod event;
 pub mod garbage;
+pub mod load;
 pub mod namespace;
 pub mod object;
 pub mod owner;
@@ -22,4 +23,4 @@ pub mod suffix;
 pub mod view;
 
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;

@@ -44,7 +44,7 @@ pub fn step(view: &dyn View, key: &ObjectKey, now_ms: UnixMs) -> Step {
     let next_due = times.after(now_ms);
     let Some((stage, since_ms)) = times.reached(now_ms) else {
         return Step {
-            writes: begin(&stored),
+            writes: Vec::new(),
             next_due,
         };
     };
@@ -152,16 +152,6 @@ pub fn milliseconds(seconds: &str) -> Option<i64> {
     (seconds.is_finite() && seconds >= 0.0).then(|| (seconds * 1000.0).round() as i64)
 }
 
-/// The status a pod is created with, where it was created without one.
-fn begin(pod: &Value) -> Vec<Write> {
-    if !text(pod, "/status/phase").is_empty() {
-        return Vec::new();
-    }
-    let mut update = pod.clone();
-    put(&mut update, &["status", "phase"], json!("Pending"));
-    vec![Write::UpdateStatus(update)]
-}
-
 fn status(pod: &Value, stage: Stage, times: &Times, since_ms: UnixMs) -> Value {
     let phase = match (stage, times.end) {
         (Stage::Scheduled, _) => "Pending",
@@ -190,7 +180,6 @@ fn status(pod: &Value, stage: Stage, times: &Times, since_ms: UnixMs) -> Value {
     put(&mut status, &["startTime"], json!(print_time(scheduled)));
     put(&mut status, &["hostIP"], json!(NODE_ADDRESS));
     put(&mut status, &["hostIPs"], json!([{"ip": NODE_ADDRESS}]));
-    put(&mut status, &["qosClass"], json!(quality(pod)));
     put(
         &mut status,
         &["containerStatuses"],
@@ -261,40 +250,6 @@ fn containers(pod: &Value, stage: Stage, times: &Times) -> Vec<Value> {
         })
     });
     made.collect()
-}
-
-/// Upstream's quality-of-service class from requests and limits of cpu and memory.
-fn quality(pod: &Value) -> &'static str {
-    let amounts = |container: &Value, part: &str| {
-        ["cpu", "memory"].map(|resource| {
-            container
-                .pointer(&format!("/resources/{part}/{resource}"))
-                .cloned()
-                .unwrap_or(Value::Null)
-        })
-    };
-    let all = items(pod, "/spec/containers");
-    let guaranteed = |container: &Value| {
-        let limits = amounts(container, "limits");
-        let requests = amounts(container, "requests");
-        limits.iter().all(|limit| !limit.is_null())
-            && limits
-                .iter()
-                .zip(&requests)
-                .all(|(limit, request)| request.is_null() || request == limit)
-    };
-    let is_bare = |container: &Value| {
-        ["limits", "requests"]
-            .iter()
-            .all(|part| amounts(container, part).iter().all(Value::is_null))
-    };
-    if all.iter().all(is_bare) {
-        "BestEffort"
-    } else if all.iter().all(guaranteed) {
-        "Guaranteed"
-    } else {
-        "Burstable"
-    }
 }
 
 /// An address of the pod network, from the uid; two pods may share one, for nothing is sent to it.
@@ -427,7 +382,6 @@ mod tests {
             text(&pod, "/status/containerStatuses/0/state/running/startedAt"),
             print_time(START + 1000)
         );
-        assert_eq!(text(&pod, "/status/qosClass"), "BestEffort");
         assert!(text(&pod, "/status/podIP").starts_with("10."));
     }
 

@@ -16,7 +16,6 @@ pub fn pod_of(template: &Value, owner: &Value, pod_name: &str) -> Value {
             "ownerReferences": [controller_reference(owner)],
         },
         "spec": template.pointer("/spec").cloned().unwrap_or_else(|| json!({})),
-        "status": {"phase": "Pending"},
     });
     for field in ["labels", "annotations", "finalizers"] {
         if let Some(value) = template.pointer(&format!("/metadata/{field}")) {

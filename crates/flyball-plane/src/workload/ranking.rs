@@ -128,7 +128,7 @@ mod tests {
         for (index, (rule, change)) in rows.iter().enumerate() {
             // The rival has every weaker reason to die, and the earlier name.
             let rival = pod("a", |pod| {
-                rows[index + 1..].iter().for_each(|(_, weaker)| weaker(pod))
+                rows[index + 1..].iter().for_each(|(_, weaker)| weaker(pod));
             });
             let mut pods = vec![rival, pod("b", change)];
             by_deletion_preference(&mut pods, &[]);

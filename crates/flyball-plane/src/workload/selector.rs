@@ -1,12 +1,13 @@
-//! Which labels a workload's selector matches, over JSON. Not here: the `labelSelector=` query grammar, validation.
+//! Which objects a workload's selector matches, over JSON. The rules are `flyball_api::selector`'s; here are only the readings
+//! that controllers need.
 
+use flyball_api::selector::{LabelSelector, Selector};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
-
-use super::object::{items, text};
 
 /// True when a LabelSelector object (`matchLabels`, `matchExpressions`) matches the labels of `object`.
 ///
-/// An absent or empty selector matches nothing here, as controllers need it (upstream: "should match nothing, not everything").
+/// An absent, empty or unreadable selector matches nothing here: a controller that selects by mistake must not claim everything.
 pub fn selects(selector: &Value, object: &Value) -> bool {
     let labels = object
         .pointer("/metadata/labels")
@@ -16,44 +17,21 @@ pub fn selects(selector: &Value, object: &Value) -> bool {
 
 /// True when a LabelSelector object matches a label map; see [`selects`].
 pub fn matches_labels(selector: &Value, labels: Option<&Map<String, Value>>) -> bool {
-    let value_of = |key: &str| {
-        labels
-            .and_then(|labels| labels.get(key))
-            .and_then(Value::as_str)
-    };
-    let exact = selector.pointer("/matchLabels").and_then(Value::as_object);
-    let rules = items(selector, "/matchExpressions");
-    if exact.is_none_or(Map::is_empty) && rules.is_empty() {
-        return false;
-    }
-    let exact_holds = exact
-        .into_iter()
-        .flatten()
-        .all(|(key, wanted)| value_of(key).is_some() && value_of(key) == wanted.as_str());
-    exact_holds
-        && rules
-            .iter()
-            .all(|rule| rule_holds(rule, value_of(text(rule, "/key"))))
+    let compiled = LabelSelector::deserialize(selector)
+        .ok()
+        .and_then(|object| LabelSelector::compile(Some(&object)).ok())
+        .filter(|compiled| !compiled.is_everything());
+    compiled.is_some_and(|compiled| meets(&compiled, labels))
+}
+
+/// True when the label map meets a compiled selector.
+pub fn meets(selector: &Selector, labels: Option<&Map<String, Value>>) -> bool {
+    selector.matches_with(|key| labels?.get(key)?.as_str())
 }
 
 /// The selector that matches exactly the given labels, from a plain label map.
 pub fn of_labels(labels: Option<&Value>) -> Value {
     json!({ "matchLabels": labels.cloned().unwrap_or_else(|| json!({})) })
-}
-
-fn rule_holds(rule: &Value, value: Option<&str>) -> bool {
-    let listed = |value| {
-        items(rule, "/values")
-            .iter()
-            .any(|entry| entry.as_str() == Some(value))
-    };
-    match text(rule, "/operator") {
-        "In" => value.is_some_and(listed),
-        "NotIn" => !value.is_some_and(listed),
-        "Exists" => value.is_some(),
-        "DoesNotExist" => value.is_none(),
-        _ => false,
-    }
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::agenda::Agenda;
 use super::event;
+use super::load::ledger::Ledger;
 use super::object::{
     controller_of, count, is_deleting, items, name, namespace, owners, print_time, put, text, uid,
 };
@@ -25,6 +26,7 @@ const STEPS: usize = 100_000;
 pub(crate) struct World {
     objects: BTreeMap<ObjectKey, Arc<Value>>,
     agenda: Agenda,
+    pub(crate) ledger: Ledger,
     pub(crate) now_ms: UnixMs,
     revision: u64,
     /// Creations and deletions of pods and sizes of sets, in order: `+web-0`, `-web-0`.
@@ -203,6 +205,7 @@ impl World {
         );
         put(&mut object, &["metadata", "generation"], json!(1));
         if key.kind == Kind::POD {
+            put(&mut object, &["status", "phase"], json!("Pending"));
             self.log.push(format!("+{}", key.name));
         }
         if key.kind == Kind::REPLICA_SET {
@@ -322,7 +325,11 @@ impl World {
             None => self.objects.remove(&key),
         };
         let mut agenda = std::mem::take(&mut self.agenda);
-        agenda.observe(self, &Change { old, new }, self.now_ms);
+        let mut ledger = std::mem::take(&mut self.ledger);
+        let change = Change { old, new };
+        agenda.observe(self, &change, self.now_ms);
+        ledger.observe(self, &change, self.now_ms);
+        self.ledger = ledger;
         self.agenda = agenda;
     }
 
@@ -335,6 +342,7 @@ impl World {
     }
 }
 
+#[derive(Clone, Copy)]
 enum Part {
     Spec,
     Status,

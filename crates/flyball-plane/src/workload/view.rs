@@ -155,7 +155,8 @@ pub enum Propagation {
 /// worked on again (at once after a conflict, later after any other refusal), so a step never has to undo.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Write {
-    /// Create the object. Its name is set; uid, resourceVersion and creationTimestamp are the store's to add.
+    /// Create the object. Its name is set; uid, resourceVersion, creationTimestamp and
+    /// defaults are the store's to add, and so is a pod's first phase, Pending.
     Create(Value),
     /// Replace the object but for its status. Conflicts when `metadata.resourceVersion` is not the current one.
     /// When this takes the last finalizer of an object that is being deleted (for a namespace: of `spec.finalizers`, as
