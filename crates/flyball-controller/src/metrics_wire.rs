@@ -1,5 +1,5 @@
 //! What is read of the lists of the metrics APIs, and how it becomes samples in thousandths.
-//! Not here: calls.
+//! Not here: calls, and the whole types (`flyball-api`): what a decision does not read of thousands of pods is skipped.
 //!
 //! Source: k8s.io/metrics/pkg/apis, v0.37.2; pkg/controller/podautoscaler/metrics/client.go, v1.37.2.
 

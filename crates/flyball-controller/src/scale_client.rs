@@ -4,55 +4,13 @@
 //! Source: client-go scale/client.go, v0.37.2. Scales are read and written as autoscaling/v1, the only form that is
 //! still served.
 
+use flyball_api::scale::Scale;
 use http::Method;
-use serde_json::Value;
 
 use crate::api_client::{ApiClient, Call};
 use crate::api_error::{ApiError, Asked};
 use crate::path;
 use crate::rest_mapper::Mapping;
-
-/// A Scale as read; fields that are not understood survive a write.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Scale(Value);
-
-impl Scale {
-    /// `spec.replicas`; absent means 0.
-    pub fn spec_replicas(&self) -> i32 {
-        self.number("/spec/replicas")
-    }
-
-    /// `status.replicas`; absent means 0.
-    pub fn status_replicas(&self) -> i32 {
-        self.number("/status/replicas")
-    }
-
-    /// `status.selector`; absent means empty.
-    pub fn selector(&self) -> &str {
-        self.0
-            .pointer("/status/selector")
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-    }
-
-    /// The same Scale with another wanted size.
-    #[must_use]
-    pub fn with_spec_replicas(&self, replicas: i32) -> Self {
-        let mut scale = self.0.clone();
-        if !scale["spec"].is_object() {
-            scale["spec"] = Value::Object(serde_json::Map::new());
-        }
-        scale["spec"]["replicas"] = replicas.into();
-        Self(scale)
-    }
-
-    fn number(&self, pointer: &str) -> i32 {
-        let number = self.0.pointer(pointer).and_then(Value::as_i64);
-        number
-            .and_then(|number| i32::try_from(number).ok())
-            .unwrap_or_default()
-    }
-}
 
 /// One object whose scale is meant.
 #[derive(Clone, Copy, Debug)]
@@ -97,7 +55,7 @@ impl ScaleClient {
             resource: &target.mapping.resource,
             name: target.name,
         };
-        self.client.object(Call::get(&path, asked)).await.map(Scale)
+        self.client.object(Call::get(&path, asked)).await
     }
 
     /// Writes a Scale; its resourceVersion must still be current.
@@ -107,7 +65,9 @@ impl ScaleClient {
             resource: &target.mapping.resource,
             name: target.name,
         };
-        let body = Some(("application/json", scale.0.to_string().into_bytes()));
+        // A Scale is always serializable: its fields are numbers, text and JSON.
+        let body = serde_json::to_vec(scale).unwrap_or_default();
+        let body = Some(("application/json", body));
         self.client
             .call(Call {
                 method: Method::PUT,
@@ -145,25 +105,24 @@ mod tests {
         let path = "/apis/apps/v1/namespaces/shop/deployments/web/scale";
         let scale = json!({"metadata": {"resourceVersion": "7"}, "status": {"replicas": 2, "selector": "app=web"}});
         server.serve(&format!("GET {path}"), scale);
-        let read = client.get(target).await.expect("served");
+        let mut scale = client.get(target).await.expect("served");
         assert_eq!(
-            (
-                read.spec_replicas(),
-                read.status_replicas(),
-                read.selector()
-            ),
-            (0, 2, "app=web")
+            (scale.spec.replicas, scale.status.selector.as_str()),
+            (0, "app=web")
         );
+        scale.spec.replicas = 5;
         server.answer(
             &format!("PUT {path}"),
             409,
             failure(409, "Conflict", "the object has been modified"),
         );
-        let error = client
-            .put(target, &read.with_spec_replicas(5))
-            .await
-            .expect_err("refused");
-        assert!(error.is_conflict());
+        assert!(
+            client
+                .put(target, &scale)
+                .await
+                .expect_err("refused")
+                .is_conflict()
+        );
         let sent = server.bodies();
         assert_eq!(sent[0]["spec"]["replicas"], 5);
         assert_eq!(sent[0]["metadata"]["resourceVersion"], "7");
