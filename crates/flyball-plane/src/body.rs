@@ -1,4 +1,4 @@
-//! Reading what a client sends: bounded bytes, JSON or YAML, decoded into an object of the expected type.
+//! Reading what a client sends: bounded bytes, JSON, YAML or protobuf, decoded into an object of the expected type.
 //! Source: apiserver endpoints/handlers/{create,update,rest}.go. Not here: rules about the object.
 
 use bytes::Bytes;
@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::kind::{Kind, Version};
 use crate::object;
+use crate::protobuf;
 use crate::refusal::Refusal;
 use crate::request::Query;
 use crate::respond::BoxError;
@@ -17,7 +18,7 @@ use crate::schema::{Gvk, Schema};
 pub const BYTES_MAX: usize = 3 << 20;
 
 const YAML: &str = "application/yaml";
-const ACCEPTED: &str = "application/json, application/yaml";
+const ACCEPTED: &str = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
 
 /// What happens to fields that the type does not have, `fieldValidation`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,10 +75,10 @@ where
     }
 }
 
-/// The JSON text of a body that is JSON or YAML.
+/// The JSON text of a body that is JSON, YAML or protobuf.
 ///
 /// # Errors
-/// 415 for another media type, 400 for YAML that cannot be read.
+/// 415 for another media type, 400 for a body that cannot be read.
 pub(crate) fn json(media_type: &str, bytes: &Bytes) -> Result<Bytes, Refusal> {
     match media_type {
         "" | "application/json" | "*/*" => Ok(bytes.clone()),
@@ -86,6 +87,10 @@ pub(crate) fn json(media_type: &str, bytes: &Bytes) -> Result<Bytes, Refusal> {
             Ok(serde_json::to_vec(&value)
                 .expect("a JSON value has string keys only")
                 .into())
+        }
+        protobuf::MEDIA_TYPE => {
+            let value = protobuf::decode(bytes).map_err(|error| Refusal::bad_request(error.to_string()))?;
+            Ok(serde_json::to_vec(&value).expect("a JSON value has string keys only").into())
         }
         _ => Err(Refusal::unsupported_media_type(format!(
             "the body of the request was in an unknown format - accepted media types include: {ACCEPTED}"

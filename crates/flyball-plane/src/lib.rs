@@ -17,6 +17,7 @@ mod negotiation;
 pub mod object;
 pub mod patch;
 mod plane;
+mod protobuf;
 pub mod refusal;
 pub mod registry;
 pub mod request;
