@@ -5,8 +5,9 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use crate::discovery::Discovery;
+use crate::discovery::{self, Discovery};
 use crate::registry::Registry;
+use crate::schema::openapi::Documents;
 
 /// Requests at work at once, watches not counted; more are answered 429. Upstream: `--max-requests-inflight` 400 and
 /// `--max-mutating-requests-inflight` 200, here in one.
@@ -19,6 +20,7 @@ pub const WATCHES_MAX: usize = 1024;
 pub(crate) struct Api {
     pub(crate) registry: Registry,
     pub(crate) discovery: Discovery,
+    pub(crate) openapi: Documents,
     pub(crate) requests: Semaphore,
     pub(crate) watches: Arc<Semaphore>,
     /// Ends watches and loops.
@@ -29,6 +31,7 @@ impl Api {
     pub(crate) fn new(registry: Registry) -> Arc<Self> {
         Arc::new(Self {
             discovery: Discovery::of(&registry.kinds),
+            openapi: discovery::documents(&registry.kinds),
             registry,
             requests: Semaphore::new(REQUESTS_MAX),
             watches: Arc::new(Semaphore::new(WATCHES_MAX)),

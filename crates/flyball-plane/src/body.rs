@@ -89,8 +89,11 @@ pub(crate) fn json(media_type: &str, bytes: &Bytes) -> Result<Bytes, Refusal> {
                 .into())
         }
         protobuf::MEDIA_TYPE => {
-            let value = protobuf::decode(bytes).map_err(|error| Refusal::bad_request(error.to_string()))?;
-            Ok(serde_json::to_vec(&value).expect("a JSON value has string keys only").into())
+            let value =
+                protobuf::decode(bytes).map_err(|error| Refusal::bad_request(error.to_string()))?;
+            Ok(serde_json::to_vec(&value)
+                .expect("a JSON value has string keys only")
+                .into())
         }
         _ => Err(Refusal::unsupported_media_type(format!(
             "the body of the request was in an unknown format - accepted media types include: {ACCEPTED}"

@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use crate::kind::{Kind, Kinds, Scope};
+use crate::schema::openapi::{self, Access, Documents, Reach, Subresource};
+use crate::schema::{Gvk, Schema};
 
 /// The verbs of every kind in the store, in upstream's order.
 const VERBS: [&str; 8] = [
@@ -151,15 +153,6 @@ impl Discovery {
         })
     }
 
-    /// The versions of every group, for OpenAPI: `("", "v1")`, `("apps", "v1")`.
-    pub(crate) fn group_versions(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.groups.iter().flat_map(|(group, versions)| {
-            versions
-                .iter()
-                .map(move |(version, _)| (group.as_str(), version.as_str()))
-        })
-    }
-
     fn named(&self) -> impl Iterator<Item = (&String, &Vec<(String, Vec<Resource>)>)> {
         self.groups.iter().filter(|(group, _)| !group.is_empty())
     }
@@ -182,6 +175,34 @@ pub(crate) fn version() -> Value {
         "compiler": "rustc",
         "platform": "linux/amd64",
     })
+}
+
+/// The OpenAPI documents of the kinds.
+pub(crate) fn documents(kinds: &Kinds) -> Documents {
+    let mut resources = Vec::new();
+    for kind in kinds.iter() {
+        let subresources: &[Subresource] = match (kind.has_status, kind.scale.is_some()) {
+            (true, true) => &[Subresource::Status, Subresource::Scale],
+            (true, false) => &[Subresource::Status],
+            (false, true) => &[Subresource::Scale],
+            (false, false) => &[],
+        };
+        for version in &kind.versions {
+            resources.push(openapi::Resource {
+                gvk: Gvk::new(&kind.group, &version.name, &kind.kind),
+                plural: &kind.plural,
+                reach: if kind.is_namespaced() {
+                    Reach::Namespaced
+                } else {
+                    Reach::Cluster
+                },
+                access: Access::ReadWrite,
+                subresources,
+                custom: None,
+            });
+        }
+    }
+    Documents::new(Schema::builtin(), &resources)
 }
 
 fn resource(kind: &Kind, version: &str) -> Resource {

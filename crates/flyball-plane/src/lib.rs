@@ -30,6 +30,7 @@ pub mod table;
 mod time;
 mod verbs;
 pub mod workload;
+mod workloads;
 
 pub use plane::{Config, Exposure, Plane, PlaneError};
 pub use service::Service;

@@ -62,6 +62,16 @@ pub fn owner_uids(object: &Value) -> impl Iterator<Item = &str> {
         .filter_map(Value::as_str)
 }
 
+/// True when one of `metadata.ownerReferences` is the object's controller.
+pub fn has_controller(object: &Value) -> bool {
+    let list = object
+        .pointer("/metadata/ownerReferences")
+        .and_then(Value::as_array);
+    list.into_iter()
+        .flatten()
+        .any(|owner| owner.get("controller").and_then(Value::as_bool) == Some(true))
+}
+
 /// The value of a label, if it is set.
 pub fn label<'a>(object: &'a Value, key: &str) -> Option<&'a str> {
     object.get("metadata")?.get("labels")?.get(key)?.as_str()

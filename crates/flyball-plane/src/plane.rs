@@ -19,7 +19,7 @@ use crate::refusal::Refusal;
 use crate::registry::{Mode, Registry};
 use crate::service::Service;
 use crate::store::{self, OpenError, Storage, Store};
-use crate::{kinds, kubeconfig, secret};
+use crate::{kinds, kubeconfig, secret, workloads};
 
 /// Namespaces every cluster has, made at start.
 const NAMESPACES: [&str; 2] = ["default", "kube-system"];
@@ -128,7 +128,7 @@ pub struct Plane {
 }
 
 impl Plane {
-    /// Opens a plane and makes the namespaces every cluster has.
+    /// Opens a plane, makes the namespaces every cluster has, and starts the workload controllers.
     ///
     /// # Errors
     /// [`PlaneError`], one variant per thing to do about it.
@@ -165,6 +165,7 @@ impl Plane {
         for name in NAMESPACES {
             plane.make_namespace(name).await?;
         }
+        plane.tasks.spawn(workloads::run(Arc::clone(&plane.api)));
         Ok(plane)
     }
 

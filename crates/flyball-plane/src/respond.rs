@@ -1,7 +1,9 @@
 //! Answers: objects, tables, refusals, texts, as HTTP responses. Not here: what the answer is (`verbs`).
 
 use bytes::Bytes;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WARNING};
+use http::header::{
+    CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderName, HeaderValue, RETRY_AFTER, WARNING,
+};
 use http::{Response, StatusCode};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Full};
@@ -9,6 +11,7 @@ use serde_json::Value;
 
 use crate::negotiation::Encoding;
 use crate::refusal::Refusal;
+use crate::schema::openapi::Document;
 
 /// What a body may fail with; ours never does, a client's may.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -47,6 +50,15 @@ pub(crate) fn text(code: StatusCode, text: &'static str) -> Response<Body> {
         HeaderName::from_static("x-content-type-options"),
         HeaderValue::from_static("nosniff"),
     );
+    response
+}
+
+/// An OpenAPI document. Its address holds its hash, so that a client may keep it.
+pub(crate) fn document(document: &Document) -> Response<Body> {
+    let mut response = whole(StatusCode::OK, document.body.to_vec(), "application/json");
+    if let Ok(tag) = HeaderValue::from_str(&format!("\"{}\"", document.hash)) {
+        response.headers_mut().insert(ETAG, tag);
+    }
     response
 }
 

@@ -69,6 +69,7 @@ impl Service {
             Route::Version => {
                 respond::object(StatusCode::OK, &discovery::version(), Encoding::Json)
             }
+            Route::OpenApi(path) => self.openapi(&path),
             other => self.discover(&other, &head),
         }
     }
@@ -83,6 +84,16 @@ impl Service {
             None => respond::no_page(),
             Some(Err(refusal)) => respond::refused(&refusal),
             Some(Ok(call)) => call.answer(&head.method, body).await,
+        }
+    }
+
+    fn openapi(&self, path: &str) -> Response<Body> {
+        if path.is_empty() {
+            return respond::object(StatusCode::OK, &self.api.openapi.index(), Encoding::Json);
+        }
+        match self.api.openapi.get(path) {
+            Some(document) => respond::document(document),
+            None => respond::no_page(),
         }
     }
 

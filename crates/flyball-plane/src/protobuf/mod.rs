@@ -25,7 +25,9 @@ const MESSAGES: &str = include_str!("messages.json");
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ProtobufError {
     /// It does not begin as such bodies do.
-    #[error("provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]")]
+    #[error(
+        "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]"
+    )]
     Prefix,
     /// It breaks off, or a field has another wire type than its message says.
     #[error("the protobuf message is malformed")]
@@ -102,14 +104,22 @@ fn message(name: &str, bytes: &[u8], depth: usize) -> Result<Value, ProtobufErro
     if let Some(value) = special::decode(name, bytes)? {
         return Ok(value);
     }
-    let known = messages().get(name).filter(|_| depth < DEPTH_MAX).ok_or(ProtobufError::Malformed)?;
+    let known = messages()
+        .get(name)
+        .filter(|_| depth < DEPTH_MAX)
+        .ok_or(ProtobufError::Malformed)?;
     let mut object = Map::new();
     for field in Fields(bytes) {
         let (number, field) = field?;
         // A newer client may send fields this version does not know; upstream drops them as well.
-        let Some(known) = known.get(&number) else { continue };
+        let Some(known) = known.get(&number) else {
+            continue;
+        };
         let mut words = known.split(' ');
-        let (json_name, kind) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        let (json_name, kind) = (
+            words.next().unwrap_or_default(),
+            words.next().unwrap_or_default(),
+        );
         let flags = words.next().unwrap_or_default();
         put(&mut object, (json_name, kind, flags), field, depth)?;
     }
@@ -125,11 +135,15 @@ fn put(
 ) -> Result<(), ProtobufError> {
     if let Some(item) = kind.strip_prefix("[]") {
         let list = object.entry(name).or_insert_with(|| json!([]));
-        list.as_array_mut().ok_or(ProtobufError::Malformed)?.push(scalar(item, field, depth)?);
+        list.as_array_mut()
+            .ok_or(ProtobufError::Malformed)?
+            .push(scalar(item, field, depth)?);
     } else if let Some(item) = kind.strip_prefix("{}") {
         let (key, value) = entry(item, field, depth)?;
         let map = object.entry(name).or_insert_with(|| json!({}));
-        map.as_object_mut().ok_or(ProtobufError::Malformed)?.insert(key, value);
+        map.as_object_mut()
+            .ok_or(ProtobufError::Malformed)?
+            .insert(key, value);
     } else {
         let value = scalar(kind, field, depth)?;
         match value {
@@ -158,7 +172,9 @@ fn scalar(kind: &str, field: Field<'_>, depth: usize) -> Result<Value, ProtobufE
         ("s", Field::Bytes(bytes)) => text(bytes)?.into(),
         ("y", Field::Bytes(bytes)) => {
             use base64::Engine as _;
-            base64::engine::general_purpose::STANDARD.encode(bytes).into()
+            base64::engine::general_purpose::STANDARD
+                .encode(bytes)
+                .into()
         }
         // Negative numbers are sent as their two's complement in 64 bits.
         ("i", Field::Varint(number)) => number.cast_signed().into(),
@@ -173,7 +189,9 @@ fn scalar(kind: &str, field: Field<'_>, depth: usize) -> Result<Value, ProtobufE
 }
 
 fn entry(kind: &str, field: Field<'_>, depth: usize) -> Result<(String, Value), ProtobufError> {
-    let Field::Bytes(bytes) = field else { return Err(ProtobufError::Malformed) };
+    let Field::Bytes(bytes) = field else {
+        return Err(ProtobufError::Malformed);
+    };
     let (mut key, mut value) = (String::new(), None);
     for field in Fields(bytes) {
         match field? {

@@ -185,6 +185,11 @@ impl Store {
         Ok(event)
     }
 
+    /// A receiver that changes whenever anything does; read what changed with [`State::all_events_after`].
+    pub fn subscribe_all(&self) -> watch::Receiver<Revision> {
+        self.memory.read().subscribe_all()
+    }
+
     /// A receiver that changes whenever `resource` does; read what changed with [`State::events_after`].
     pub fn subscribe(&self, resource: &ResourceName) -> watch::Receiver<Revision> {
         self.memory.write().subscribe(resource)

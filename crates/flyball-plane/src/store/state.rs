@@ -77,8 +77,11 @@ pub struct State {
     history_max: usize,
     objects: BTreeMap<Key, Entry>,
     owners: BTreeSet<(Arc<str>, Key)>,
+    uncontrolled: BTreeSet<Key>,
     history: VecDeque<Event>,
     lanes: BTreeMap<ResourceName, Lane>,
+    compacted: Revision,
+    newest: watch::Sender<Revision>,
 }
 
 impl State {
@@ -90,8 +93,11 @@ impl State {
             history_max,
             objects: BTreeMap::new(),
             owners: BTreeSet::new(),
+            uncontrolled: BTreeSet::new(),
             history: VecDeque::new(),
             lanes: BTreeMap::new(),
+            compacted: 0,
+            newest: watch::Sender::new(0),
         }
     }
 
@@ -136,6 +142,19 @@ impl State {
             .filter_map(|(_, key)| self.objects.get_key_value(key))
     }
 
+    /// The objects of `resource` in `namespace` that name no controller, ordered by name.
+    pub fn uncontrolled<'a>(
+        &'a self,
+        resource: &ResourceName,
+        namespace: &'a str,
+    ) -> impl Iterator<Item = (&'a Key, &'a Entry)> + use<'a> {
+        let resource = Arc::clone(resource);
+        self.uncontrolled
+            .range(Key::new(&resource, namespace, "")..)
+            .take_while(move |key| key.resource == resource && *key.namespace == *namespace)
+            .filter_map(|key| self.objects.get_key_value(key))
+    }
+
     /// The changes of `resource` after `revision`, oldest first, at most `count_max`.
     ///
     /// # Errors
@@ -166,6 +185,42 @@ impl State {
             .take(count_max)
             .cloned()
             .collect())
+    }
+
+    /// All changes after `revision`, oldest first, at most `count_max`.
+    ///
+    /// # Errors
+    /// [`Compacted`] when a change after `revision` has left the history.
+    pub fn all_events_after(
+        &self,
+        revision: Revision,
+        count_max: usize,
+    ) -> Result<Vec<Event>, Compacted> {
+        if revision < self.compacted {
+            return Err(Compacted {
+                revision,
+                oldest: self.compacted,
+            });
+        }
+        let start = self
+            .history
+            .partition_point(|event| event.revision <= revision);
+        Ok(self
+            .history
+            .range(start..)
+            .take(count_max)
+            .cloned()
+            .collect())
+    }
+
+    /// All objects, ordered by key.
+    pub fn iter(&self) -> impl Iterator<Item = (&Key, &Entry)> {
+        self.objects.iter()
+    }
+
+    /// A receiver that changes whenever anything does.
+    pub(super) fn subscribe_all(&self) -> watch::Receiver<Revision> {
+        self.newest.subscribe()
     }
 
     /// A receiver that changes whenever `resource` does.
@@ -233,6 +288,7 @@ impl State {
         for (resource, revision) in touched {
             self.lane(&resource).newest.send_replace(revision);
         }
+        self.newest.send_replace(self.revision);
     }
 
     /// Restores a record that lies at or before the compacted revision: an object without history.
@@ -243,6 +299,7 @@ impl State {
     /// Restores the revision below which there is no history.
     pub(super) fn restore_compacted(&mut self, compacted: Revision) {
         self.base = compacted;
+        self.compacted = compacted;
         self.revision = self.revision.max(compacted);
     }
 
@@ -260,7 +317,11 @@ impl State {
                 self.owners.remove(&(uid.into(), event.key.clone()));
             }
         }
+        self.uncontrolled.remove(&event.key);
         if event.action == Action::Put {
+            if !object::has_controller(&event.object) {
+                self.uncontrolled.insert(event.key.clone());
+            }
             for uid in object::owner_uids(&event.object) {
                 self.owners.insert((uid.into(), event.key.clone()));
             }
@@ -276,6 +337,7 @@ impl State {
         self.history.push_back(event);
         while self.history.len() > self.history_max {
             if let Some(gone) = self.history.pop_front() {
+                self.compacted = gone.revision;
                 self.lane(&gone.key.resource).trimmed = gone.revision;
             }
         }

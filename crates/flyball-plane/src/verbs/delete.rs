@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::StatusCode;
 use serde_json::{Map, Value, json};
 
-use super::{Answer, Call};
+use super::{Answer, Call, Content};
 use crate::body::{self, invalid_option};
 use crate::kind::DeleteAnswer;
 use crate::negotiation;
@@ -24,10 +24,10 @@ impl Call {
         } else {
             StatusCode::OK
         };
-        let value = self.deleted(&deleted);
+        let content = self.deleted(deleted);
         Ok(Answer {
             code,
-            value,
+            content,
             warnings: Vec::new(),
         })
     }
@@ -35,17 +35,19 @@ impl Call {
     pub(super) async fn delete_collection(&self, body: &Bytes) -> Result<Answer, Refusal> {
         let asked = self.delete_options(body)?;
         let list = self.list()?;
-        for item in list
-            .value
-            .get("items")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-        {
+        let objects = match &list.content {
+            Content::List(_, objects) => objects.as_slice(),
+            Content::Object(_) | Content::Plain(_) => &[],
+        };
+        for object in objects {
+            let (namespace, name) = (
+                crate::object::namespace(object),
+                crate::object::name(object),
+            );
             let place = Place {
                 kind: &self.kind,
-                namespace: crate::object::namespace(item),
-                name: crate::object::name(item),
+                namespace,
+                name,
             };
             match self
                 .api
@@ -62,9 +64,9 @@ impl Call {
         Ok(list)
     }
 
-    fn deleted(&self, deleted: &Deleted) -> Value {
+    fn deleted(&self, deleted: Deleted) -> Content {
         if !deleted.removed || self.kind.delete == DeleteAnswer::Object {
-            return self.served(&deleted.object);
+            return Content::Object(deleted.object);
         }
         let mut details = Map::new();
         details.insert("name".to_owned(), self.place().name.into());
@@ -73,7 +75,13 @@ impl Call {
         }
         details.insert("kind".to_owned(), self.kind.plural.as_ref().into());
         details.insert("uid".to_owned(), crate::object::uid(&deleted.object).into());
-        json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details})
+        Content::Plain(json!({
+            "kind": "Status",
+            "apiVersion": "v1",
+            "metadata": {},
+            "status": "Success",
+            "details": details,
+        }))
     }
 
     fn delete_options(&self, bytes: &Bytes) -> Result<Asked, Refusal> {

@@ -10,7 +10,7 @@ use flyball_api::selector::Selector;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Answer, Call};
+use super::{Answer, Call, Content};
 use crate::body::invalid_option;
 use crate::kind::{Kind, Scope};
 use crate::object;
@@ -129,7 +129,8 @@ impl Call {
                 metadata["remainingItemCount"] = more.into();
             }
         }
-        Ok(Answer::ok(self.list_of(metadata, &chosen)))
+        let objects = chosen.into_iter().map(|(_, entry)| entry.object).collect();
+        Ok(Answer::ok(Content::List(metadata, objects)))
     }
 
     /// The first `limit` objects of the choice, how many more there are, and the revision of it all.
@@ -150,26 +151,6 @@ impl Call {
             .collect();
         let more = if limit.is_some() { found.count() } else { 0 };
         (chosen, more, state.revision())
-    }
-
-    /// Upstream leaves kind and version out of the items of a list of built-in objects.
-    fn list_of(&self, metadata: Value, chosen: &[(Key, Entry)]) -> Value {
-        let items: Vec<Value> = chosen
-            .iter()
-            .map(|(_, entry)| {
-                let mut item = self.served(&entry.object);
-                let fields = object::fields(&mut item);
-                fields.remove("kind");
-                fields.remove("apiVersion");
-                item
-            })
-            .collect();
-        json!({
-            "kind": format!("{}List", self.kind.kind),
-            "apiVersion": self.kind.api_version(&self.version.name),
-            "metadata": metadata,
-            "items": items,
-        })
     }
 
     /// A number of the query that counts from one; zero and nothing mean no bound.

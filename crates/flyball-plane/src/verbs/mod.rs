@@ -21,6 +21,7 @@ use crate::refusal::Refusal;
 use crate::registry::{Mode, Part, Place};
 use crate::request::{Query, ResourcePath};
 use crate::respond::{self, Body};
+use crate::table::Headers;
 
 /// A request for objects, resolved: which kind, which version, which place.
 #[derive(Debug)]
@@ -44,19 +45,28 @@ enum Sub {
     Finalize,
 }
 
-/// What an answer that is not a stream holds.
-pub(crate) struct Answer {
+/// What an answer holds.
+enum Content {
+    /// An object in its stored form.
+    Object(Arc<Value>),
+    /// Objects in their stored form, and the metadata of their list.
+    List(Value, Vec<Arc<Value>>),
+    /// Something that is answered as it is: a Scale, a Status of success.
+    Plain(Value),
+}
+
+/// An answer that is not a stream.
+struct Answer {
     code: StatusCode,
-    /// In the served form.
-    value: Value,
+    content: Content,
     warnings: Vec<String>,
 }
 
 impl Answer {
-    fn ok(value: Value) -> Self {
+    fn ok(content: Content) -> Self {
         Self {
             code: StatusCode::OK,
-            value,
+            content,
             warnings: Vec::new(),
         }
     }
@@ -85,7 +95,7 @@ impl Call {
         {
             return None;
         }
-        let form = Form::accepted(&headers, &[Shape::Metadata]);
+        let form = Form::accepted(&headers, &[Shape::Table, Shape::Metadata]);
         Some(form.map(|form| Self {
             api: Arc::clone(api),
             kind: Arc::clone(kind),
@@ -183,11 +193,9 @@ impl Call {
     }
 
     fn render(&self, answer: Answer) -> Response<Body> {
-        let is_status = answer.value.get("kind").and_then(Value::as_str) == Some("Status");
-        let value = if is_status {
-            answer.value
-        } else {
-            self.shaped(answer.value)
+        let value = match self.shaped(&answer.content, Headers::Shown) {
+            Ok(value) => value,
+            Err(refusal) => return respond::refused(&refusal),
         };
         let mut response = respond::object(answer.code, &value, self.form.encoding);
         respond::warn(&mut response, &answer.warnings);

@@ -1,10 +1,15 @@
 //! GET of one object, and the forms an object or a list may be asked in.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
-use super::{Answer, Call};
+use super::{Answer, Call, Content};
 use crate::negotiation::Shape;
+use crate::object;
 use crate::refusal::Refusal;
+use crate::schema::Gvk;
+use crate::table::{Headers, IncludeObject, Item, Options, Printer};
 
 impl Call {
     pub(super) fn get(&self) -> Result<Answer, Refusal> {
@@ -12,7 +17,7 @@ impl Call {
         if let Some(asked) = self.query.get("resourceVersion") {
             self.check_not_newer(asked)?;
         }
-        Ok(Answer::ok(self.served(&entry.object)))
+        Ok(Answer::ok(Content::Object(entry.object)))
     }
 
     /// Refuses a revision that is not there yet. Upstream waits three seconds for it; here reads come from the one memory,
@@ -31,28 +36,86 @@ impl Call {
         }
     }
 
-    /// A served object or list in the accepted shape.
-    pub(super) fn shaped(&self, value: Value) -> Value {
-        match self.form.shape {
-            Shape::Object | Shape::Table | Shape::Discovery => value,
-            Shape::Metadata => metadata_of(value),
-        }
+    /// The content in the accepted shape; a table tells its columns when `headers` says so.
+    pub(super) fn shaped(&self, content: &Content, headers: Headers) -> Result<Value, Refusal> {
+        Ok(match (content, self.form.shape) {
+            (Content::Plain(value), _) => value.clone(),
+            (_, Shape::Table) => self.table(content, headers)?,
+            (Content::Object(object), Shape::Metadata) => metadata_of(object),
+            (Content::List(metadata, objects), Shape::Metadata) => json!({
+                "kind": "PartialObjectMetadataList",
+                "apiVersion": "meta.k8s.io/v1",
+                "metadata": metadata,
+                "items": objects.iter().map(|object| metadata_of(object)).collect::<Vec<_>>(),
+            }),
+            (Content::Object(object), Shape::Object | Shape::Discovery) => self.served(object),
+            (Content::List(metadata, objects), Shape::Object | Shape::Discovery) => {
+                self.list_of(metadata, objects)
+            }
+        })
+    }
+
+    fn table(&self, content: &Content, headers: Headers) -> Result<Value, Refusal> {
+        let asked = self.query.get("includeObject").unwrap_or_default();
+        let include = IncludeObject::parse(asked).ok_or_else(|| {
+            let error = crate::field::not_supported(
+                "includeObject",
+                asked,
+                &["Metadata", "None", "Object"],
+            );
+            crate::body::invalid_option("TableOptions", &error)
+        })?;
+        let options = Options {
+            include,
+            headers,
+            now_ms: self.api.registry.clock.now_ms(),
+        };
+        let (metadata, objects) = match content {
+            Content::Object(object) => {
+                let revision = object::meta(object, "resourceVersion");
+                (
+                    json!({"resourceVersion": revision}),
+                    std::slice::from_ref(object),
+                )
+            }
+            Content::List(metadata, objects) => (metadata.clone(), objects.as_slice()),
+            Content::Plain(value) => return Ok(value.clone()),
+        };
+        let served: Vec<Value> = objects.iter().map(|object| self.served(object)).collect();
+        let items: Vec<Item<'_>> = objects
+            .iter()
+            .zip(&served)
+            .map(|(printed, served)| Item { printed, served })
+            .collect();
+        let gvk = Gvk::new(&self.kind.group, &self.version.name, &self.kind.kind);
+        Ok(Printer::builtin(gvk).table(&items, &metadata, options))
+    }
+
+    /// Upstream leaves kind and version out of the items of a list of built-in objects.
+    fn list_of(&self, metadata: &Value, objects: &[Arc<Value>]) -> Value {
+        let items: Vec<Value> = objects
+            .iter()
+            .map(|object| {
+                let mut item = self.served(object);
+                let fields = object::fields(&mut item);
+                fields.remove("kind");
+                fields.remove("apiVersion");
+                item
+            })
+            .collect();
+        json!({
+            "kind": format!("{}List", self.kind.kind),
+            "apiVersion": self.kind.api_version(&self.version.name),
+            "metadata": metadata,
+            "items": items,
+        })
     }
 }
 
-fn metadata_of(value: Value) -> Value {
-    let Value::Object(mut fields) = value else {
-        return value;
-    };
-    let metadata = fields.remove("metadata").unwrap_or_else(|| json!({}));
-    let Some(Value::Array(items)) = fields.remove("items") else {
-        return json!({"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": metadata});
-    };
-    let items: Vec<Value> = items.into_iter().map(metadata_of).collect();
+fn metadata_of(object: &Value) -> Value {
     json!({
-        "kind": "PartialObjectMetadataList",
+        "kind": "PartialObjectMetadata",
         "apiVersion": "meta.k8s.io/v1",
-        "metadata": metadata,
-        "items": items,
+        "metadata": object.get("metadata").cloned().unwrap_or_default(),
     })
 }

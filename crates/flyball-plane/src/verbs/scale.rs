@@ -6,7 +6,7 @@ use flyball_api::selector::{LabelSelector, Selector};
 use serde_json::{Map, Value, json};
 
 use super::write::NOTHING;
-use super::{Answer, Call};
+use super::{Answer, Call, Content};
 use crate::body;
 use crate::kind::SelectorForm;
 use crate::negotiation;
@@ -21,7 +21,7 @@ const SCALE: Gvk<'static> = Gvk::new("autoscaling", "v1", "Scale");
 impl Call {
     pub(super) fn get_scale(&self) -> Result<Answer, Refusal> {
         let entry = self.api.registry.get(self.place())?;
-        Ok(Answer::ok(self.scale_of(&entry.object)))
+        Ok(Answer::ok(Content::Plain(self.scale_of(&entry.object))))
     }
 
     pub(super) async fn put_scale(&self, body: &Bytes) -> Result<Answer, Refusal> {
@@ -87,7 +87,7 @@ impl Call {
             .registry
             .update(self.place(), Part::Main, mode, update)
             .await?;
-        Ok(Answer::ok(self.scale_of(&updated.object)))
+        Ok(Answer::ok(Content::Plain(self.scale_of(&updated.object))))
     }
 
     fn scale_of(&self, object: &Value) -> Value {

@@ -15,13 +15,14 @@ use http_body_util::StreamBody;
 use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
-use super::Call;
 use super::list::Choice;
+use super::{Call, Content};
 use crate::body::invalid_option;
 use crate::object;
 use crate::refusal::Refusal;
 use crate::respond::{self, Body, BoxError};
 use crate::store::{Action, Event, Revision};
+use crate::table::Headers;
 
 /// Changes read from the history at once.
 const READ_MAX: usize = 256;
@@ -48,6 +49,8 @@ struct Watcher {
     pending: VecDeque<Bytes>,
     changed: watch::Receiver<Revision>,
     bookmarks: Bookmarks,
+    /// Tables tell their columns once.
+    headers: Headers,
     next_bookmark_ms: UnixMs,
     end_ms: UnixMs,
     ended: bool,
@@ -100,6 +103,7 @@ impl Call {
             pending: VecDeque::new(),
             changed,
             bookmarks,
+            headers: Headers::Shown,
             next_bookmark_ms: now_ms.saturating_add(millis(BOOKMARK_EVERY)),
             end_ms: now_ms.saturating_add(millis(timeout)),
             ended: false,
@@ -156,21 +160,20 @@ impl Call {
 impl Watcher {
     /// Starts at the present, with the objects there are when `initial`.
     fn start(&mut self, initial: bool) {
-        let state = self.call.api.registry.store.read();
-        self.cursor = state.revision();
-        if initial {
-            for (_, entry) in state.range(
-                &self.call.kind.stored,
-                self.choice.namespace.as_deref(),
-                None,
-            ) {
-                if self.choice.matches(&entry.object) {
-                    self.pending.push_back(frame(
-                        "ADDED",
-                        self.call.shaped(self.call.served(&entry.object)),
-                    ));
-                }
-            }
+        let (revision, objects) = {
+            let state = self.call.api.registry.store.read();
+            let namespace = self.choice.namespace.as_deref();
+            let chosen: Vec<Arc<Value>> = state
+                .range(&self.call.kind.stored, namespace, None)
+                .filter(|(_, entry)| initial && self.choice.matches(&entry.object))
+                .map(|(_, entry)| Arc::clone(&entry.object))
+                .collect();
+            (state.revision(), chosen)
+        };
+        self.cursor = revision;
+        for object in objects {
+            let frame = self.frame("ADDED", object);
+            self.pending.push_back(frame);
         }
     }
 
@@ -208,7 +211,8 @@ impl Watcher {
                 // A short read has seen everything up to the present, so that the cursor may pass what concerns others.
                 let complete = events.len() < READ_MAX;
                 for event in &events {
-                    self.pending.extend(self.told(event));
+                    let told = self.told(event);
+                    self.pending.extend(told);
                     self.cursor = event.revision;
                 }
                 if complete {
@@ -217,14 +221,14 @@ impl Watcher {
             }
             Err(compacted) => {
                 let status = Refusal::expired(compacted.to_string()).status();
-                self.pending.push_back(frame("ERROR", status));
+                self.pending.push_back(frame("ERROR", &status));
                 self.ended = true;
             }
         }
     }
 
     /// What a change looks like to this watcher: an object may enter or leave its choice.
-    fn told(&self, event: &Event) -> Option<Bytes> {
+    fn told(&mut self, event: &Event) -> Option<Bytes> {
         let was = event
             .previous
             .as_ref()
@@ -232,21 +236,27 @@ impl Watcher {
         let is = event.action == Action::Put && self.choice.matches(&event.object);
         let (kind, object) = match (was, is) {
             (None, false) => return None,
-            (None, true) => ("ADDED", (*event.object).clone()),
-            (Some(_), true) => ("MODIFIED", (*event.object).clone()),
+            (None, true) => ("ADDED", Arc::clone(&event.object)),
+            (Some(_), true) => ("MODIFIED", Arc::clone(&event.object)),
             (Some(_), false) if event.action == Action::Remove => {
-                ("DELETED", (*event.object).clone())
+                ("DELETED", Arc::clone(&event.object))
             }
             (Some(previous), false) => {
                 let mut last = (*previous.object).clone();
                 object::set_resource_version(&mut last, event.revision);
-                ("DELETED", last)
+                ("DELETED", Arc::new(last))
             }
         };
-        Some(frame(kind, self.call.shaped(self.call.served(&object))))
+        Some(self.frame(kind, object))
     }
 
-    fn bookmark(&self, annotation: Option<&str>) -> Bytes {
+    fn frame(&mut self, kind: &str, object: Arc<Value>) -> Bytes {
+        let headers = std::mem::replace(&mut self.headers, Headers::Omitted);
+        let shaped = self.call.shaped(&Content::Object(object), headers);
+        frame(kind, &shaped.unwrap_or_else(|refusal| refusal.status()))
+    }
+
+    fn bookmark(&mut self, annotation: Option<&str>) -> Bytes {
         let mut metadata = json!({"resourceVersion": self.cursor.to_string()});
         if let Some(annotation) = annotation {
             metadata["annotations"] = json!({annotation: "true"});
@@ -256,7 +266,7 @@ impl Watcher {
             "apiVersion": self.call.kind.api_version(&self.call.version.name),
             "metadata": metadata,
         });
-        frame("BOOKMARK", self.call.shaped(object))
+        self.frame("BOOKMARK", Arc::new(object))
     }
 
     /// Waits for a change, the time of a bookmark, or the end; `None` at the end.
@@ -283,7 +293,7 @@ impl Watcher {
     }
 }
 
-fn frame(kind: &str, object: Value) -> Bytes {
+fn frame(kind: &str, object: &Value) -> Bytes {
     respond::line(&json!({"type": kind, "object": object}))
 }
 

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::StatusCode;
 use serde_json::Value;
 
-use super::{Answer, Call};
+use super::{Answer, Call, Content};
 use crate::body::{self, Expected, Strictness};
 use crate::negotiation;
 use crate::object;
@@ -47,7 +47,7 @@ impl Call {
             .await?;
         Ok(Answer {
             code: StatusCode::CREATED,
-            value: self.served(&object),
+            content: Content::Object(object),
             warnings,
         })
     }
@@ -64,7 +64,7 @@ impl Call {
             .registry
             .update(self.place(), part, mode, make)
             .await?;
-        Ok(self.updated(&updated, warnings))
+        Ok(updated_answer(updated, warnings))
     }
 
     /// PUT of a namespace's `/finalize`: only the finalizers of the spec change.
@@ -88,7 +88,7 @@ impl Call {
             .registry
             .update(self.place(), Part::Main, Mode::Commit, make)
             .await?;
-        Ok(self.updated(&updated, warnings))
+        Ok(updated_answer(updated, warnings))
     }
 
     pub(super) async fn patch(&self, part: Part, body: &Bytes) -> Result<Answer, Refusal> {
@@ -112,20 +112,7 @@ impl Call {
             .registry
             .update(self.place(), part, mode, make)
             .await?;
-        Ok(self.updated(&updated, warnings))
-    }
-
-    fn updated(&self, updated: &Updated, warnings: Vec<String>) -> Answer {
-        let code = if updated.created {
-            StatusCode::CREATED
-        } else {
-            StatusCode::OK
-        };
-        Answer {
-            code,
-            value: self.served(&updated.object),
-            warnings,
-        }
+        Ok(updated_answer(updated, warnings))
     }
 
     /// The patch of a body by its media type.
@@ -152,6 +139,19 @@ impl Call {
         let value = serde_json::from_slice(body)
             .map_err(|error| Refusal::bad_request(format!("error decoding patch: {error}")))?;
         Ok(make(value))
+    }
+}
+
+fn updated_answer(updated: Updated, warnings: Vec<String>) -> Answer {
+    let code = if updated.created {
+        StatusCode::CREATED
+    } else {
+        StatusCode::OK
+    };
+    Answer {
+        code,
+        content: Content::Object(updated.object),
+        warnings,
     }
 }
 
