@@ -295,3 +295,50 @@ fn a_load_that_cannot_be_read_is_told_to_who_asks() {
     let world = world(1, &json!({"cpus": 1}), &json!({}));
     assert!(message(&world, PODS).contains("the annotation flyball.dev/load of Deployment.apps default/web cannot be read: cpus: is unknown"));
 }
+
+#[test]
+fn the_spike_of_the_published_panel_is_borne_as_published() {
+    let mut load =
+        json!({"cpu": {"points": [[0, "2400m"], [60, "9600m"], [240, "2400m"]], "shape": "step"}});
+    // The four first pods are ready long before the panel's zero, which is 100 s after the start.
+    load["epoch"] = json!("2026-01-01T00:01:40Z");
+    let annotations = json!({
+        "flyball.dev/ready-seconds": "45",
+        "flyball.dev/termination-seconds": "0",
+        SCRAPE: r#"{"from": "Ready"}"#,
+    });
+    let mut world = world(4, &load, &annotations);
+    let run_to = |world: &mut World, second: i64| {
+        world.run_for(START + (100 + second) * 1000 - world.now_ms);
+    };
+    let rows: [(i64, Option<i64>, usize, &str); 9] = [
+        // second, new size just after it, pods that report, cpu of each
+        (45, None, 4, "600m"),
+        (60, Some(8), 4, "2400m"),
+        (75, Some(12), 4, "2400m"),
+        (90, None, 4, "2400m"),
+        (105, None, 8, "1200m"),
+        (120, None, 12, "800m"),
+        (239, None, 12, "800m"),
+        (240, Some(4), 12, "200m"),
+        (255, None, 4, "600m"),
+    ];
+    let first: Vec<String> = world
+        .all(&Kind::POD)
+        .iter()
+        .map(|pod| name(pod).to_owned())
+        .collect();
+    for (second, size, reporting, expected) in rows {
+        run_to(&mut world, second);
+        assert_eq!(cpu(&world), vec![expected; reporting], "at {second}");
+        if let Some(size) = size {
+            scale(&mut world, size);
+        }
+    }
+    let last: Vec<String> = world
+        .all(&Kind::POD)
+        .iter()
+        .map(|pod| name(pod).to_owned())
+        .collect();
+    assert_eq!(first, last, "a scale-down removes the newest pods");
+}

@@ -209,3 +209,86 @@ fn wake_namespace(view: &dyn View, change: &Change, tasks: &mut Vec<Task>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::object::name;
+    use super::super::testing::{World, workload};
+    use super::*;
+
+    type Side<'a> = Option<&'a Arc<Value>>;
+
+    fn woken(world: &World, old: Side<'_>, new: Side<'_>) -> Vec<String> {
+        let change = Change {
+            old: old.cloned(),
+            new: new.cloned(),
+        };
+        let tasks = react(world, &change).into_iter();
+        tasks
+            .map(|task| format!("{:?} {}", task.controller, task.key.kind.kind))
+            .collect()
+    }
+
+    #[test]
+    fn a_change_wakes_those_who_care_about_it() {
+        let mut world = World::new();
+        world.create(workload("Deployment", "web", 1));
+        world.settle();
+        let pod = world.all(&Kind::POD).remove(0);
+        let set = world.all(&Kind::REPLICA_SET).remove(0);
+        let deployment = world.object(&Kind::DEPLOYMENT, "web");
+        let mut orphan = Value::clone(&pod);
+        orphan["metadata"]["ownerReferences"] = json!([]);
+        orphan["metadata"]["name"] = json!("orphan");
+        let mut doomed = Value::clone(&deployment);
+        doomed["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
+        doomed["metadata"]["finalizers"] = json!([garbage::FOREGROUND]);
+        let (orphan, doomed) = (Arc::new(orphan), Arc::new(doomed));
+        let above = [
+            "PodLife Pod",
+            "ReplicaSet ReplicaSet",
+            "Deployment Deployment",
+        ];
+        let rows: [(&str, Side<'_>, Side<'_>, Vec<&str>); 6] = [
+            ("a pod changes", Some(&pod), Some(&pod), above.to_vec()),
+            (
+                "a pod comes",
+                None,
+                Some(&pod),
+                [&above[..], &["Garbage Pod"]].concat(),
+            ),
+            (
+                "a pod goes",
+                Some(&pod),
+                None,
+                [&above[..], &["Garbage ReplicaSet"]].concat(),
+            ),
+            (
+                "an orphan comes",
+                None,
+                Some(&orphan),
+                vec!["PodLife Pod", "ReplicaSet ReplicaSet"],
+            ),
+            (
+                "a set goes",
+                Some(&set),
+                None,
+                vec![above[1], above[2], "Garbage Pod", "Garbage Deployment"],
+            ),
+            (
+                "a deployment waits for its sets",
+                Some(&deployment),
+                Some(&doomed),
+                vec![above[2], "Garbage Deployment", "Garbage ReplicaSet"],
+            ),
+        ];
+        for (row, old, new, mut expected) in rows {
+            let mut told = woken(&world, old, new);
+            told.sort();
+            expected.sort_unstable();
+            assert_eq!(told, expected, "{row}: {}", name(&pod));
+        }
+    }
+}

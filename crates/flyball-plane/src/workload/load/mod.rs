@@ -24,7 +24,7 @@
 //! - `objects` and `external` are values as they are; a list tells series by labels. Objects are named `Kind.group/name`, a namespace
 //!   `Namespace/name`.
 //!
-//! To set a constant load, replace the one field (`cpu: "6"`) and keep the others. The topmost controller of a pod that has the annotation
+//! To set a constant load, replace the one field (`cpu: "6"`) and keep the others: [`with_constant`]. The topmost controller of a pod that has the annotation
 //! counts: a ReplicaSet carries a copy of its Deployment's.
 //!
 //! Not here: how samples are taken (`sample`), how they are served (`metrics_api`).
@@ -41,7 +41,7 @@ use serde_json::{Map, Value};
 
 use self::curve::{Curve, Nano, UNIT, amount};
 use super::object::{
-    annotation, created_ms, is_deleting, is_ready, name, namespace, parse_time, text, uid,
+    annotation, created_ms, is_deleting, is_ready, name, namespace, parse_time, put, text, uid,
 };
 use super::owner::workloads_of;
 use super::view::{Kind, ObjectKey, View};
@@ -169,6 +169,19 @@ impl Load {
     }
 }
 
+/// The annotation's text with the total of `resource` (`cpu`, `memory`) made constant and everything else kept: what a command
+/// that sets the load patches into the workload. The error is a text that names the field.
+pub fn with_constant(current: Option<&str>, resource: &str, total: &str) -> Result<String, String> {
+    let told = |(field, why): Fault| format!("{field}: {why}");
+    let current = current.unwrap_or("{}");
+    Load::parse(current, 0).map_err(told)?;
+    let mut root: Value = serde_json::from_str(current).map_err(|error| error.to_string())?;
+    put(&mut root, &[resource], Value::from(total));
+    let text = root.to_string();
+    Load::parse(&text, 0).map_err(told)?;
+    Ok(text)
+}
+
 fn fault(field: &str, why: impl Into<String>) -> Fault {
     (field.to_owned(), why.into())
 }
@@ -273,6 +286,29 @@ mod tests {
             );
         }
         assert_eq!(Load::of(&json!({})), Ok(None));
+    }
+
+    #[test]
+    fn setting_a_constant_keeps_the_rest() {
+        let rows = [
+            (None, "cpu", "6", Ok(r#"{"cpu":"6"}"#)),
+            (
+                Some(r#"{"cpu":{"points":[[0,1]]},"memory":"1Gi"}"#),
+                "cpu",
+                "6",
+                Ok(r#"{"cpu":"6","memory":"1Gi"}"#),
+            ),
+            (None, "disk", "6", Err("disk: is unknown")),
+            (None, "cpu", "six", Err("cpu: \"six\": ")),
+            (Some("[]"), "cpu", "6", Err("json: must be an object")),
+        ];
+        for (current, resource, total, expected) in rows {
+            match (with_constant(current, resource, total), expected) {
+                (Ok(text), Ok(expected)) => assert_eq!(text, expected),
+                (Err(error), Err(expected)) => assert!(error.starts_with(expected), "{error}"),
+                (told, expected) => panic!("{told:?} is not {expected:?}"),
+            }
+        }
     }
 
     #[test]
