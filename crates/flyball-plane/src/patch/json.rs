@@ -40,19 +40,36 @@ fn decode<'a>(patch: &'a Value) -> Result<Vec<Operation<'a>>, PatchError> {
         });
     }
     let operation = |item: &'a Value| match item {
-        Value::Object(fields) => Ok(Operation { fields }),
+        Value::Object(fields) => Operation::decode(fields),
         other => Err(wrong(other, "handlers.jsonPatchOp")),
     };
     items.iter().map(operation).collect()
 }
 
-/// One operation, its members still unchecked: upstream looks at each only when it is needed.
+/// One operation. Upstream looks for each member only when it is needed, so one that is not needed may be absent.
 struct Operation<'a> {
     fields: &'a Map<String, Value>,
 }
 
 /// Why an operation does not apply, in upstream's words.
 type Fault = String;
+
+impl<'a> Operation<'a> {
+    fn decode(fields: &'a Map<String, Value>) -> Result<Self, PatchError> {
+        for member in ["from", "op", "path"] {
+            match fields.get(member) {
+                None | Some(Value::Null | Value::String(_)) => {}
+                Some(other) => {
+                    let kind = golang::json_kind(other);
+                    return Err(PatchError::BadRequest(format!(
+                        "error decoding patch: json: cannot unmarshal {kind} into Go struct field jsonPatchOp.{member} of type string"
+                    )));
+                }
+            }
+        }
+        Ok(Self { fields })
+    }
+}
 
 impl Operation<'_> {
     fn apply(&self, document: &mut Value) -> Result<(), Fault> {

@@ -4,3 +4,4 @@ mod apply;
 mod json;
 mod merge;
 mod strategic;
+mod upstream;

@@ -91,6 +91,48 @@ fn merge_elements(
     Ok(original)
 }
 
+/// Makes of the object's list what upstream's merge leaves in it, by which it orders the result afterwards: deletions
+/// move the rest to the front, and new elements overwrite the places this frees.
+///
+/// Note: it is an accident of Go's slices (`append` into shared memory), but a client that swaps one element for another
+/// sees its effect.
+pub(super) fn edit_in_place(server: &mut [Value], patch: &[Value], key: Option<&str>) {
+    let Some(key) = key else {
+        return;
+    };
+    let (unwanted, plain): (Vec<&Value>, Vec<&Value>) =
+        patch.iter().partition(|one| one.get(MARKER).is_some());
+    let mut length = server.len();
+    for id in unwanted.iter().filter(|one| one[MARKER] == DELETE) {
+        while let Some(at) = position(&server[..length], id, key) {
+            for next in at + 1..length {
+                server[next - 1] = server[next].clone();
+            }
+            length -= 1;
+        }
+    }
+    if unwanted.iter().any(|one| one[MARKER] == REPLACE) {
+        return;
+    }
+    let mut added: Vec<Value> = Vec::new();
+    for element in plain {
+        let known = position(&server[..length], element, key).or(position(&added, element, key));
+        if known.is_some() {
+            continue;
+        }
+        if length < server.len() {
+            server[length] = element.clone();
+            length += 1;
+        } else {
+            added.push(element.clone());
+        }
+    }
+}
+
+fn position(list: &[Value], element: &Value, key: &str) -> Option<usize> {
+    list.iter().position(|one| one.get(key) == element.get(key))
+}
+
 /// Upstream `deleteFromSlice`.
 pub(super) fn delete_scalars(items: &mut Vec<Value>, unwanted: &[Value]) -> Result<(), PatchError> {
     if items.is_empty() && unwanted.is_empty() {

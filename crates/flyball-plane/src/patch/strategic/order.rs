@@ -30,20 +30,22 @@ pub(super) fn apply(
         let old = original.get(key).cloned().map(into_list).transpose()?;
         let new = patch.remove(key).map(into_list).transpose()?;
         let (field, element) = lookup_list(node, key)?;
-        let server = old.clone().unwrap_or_default();
         let sent = new.clone().unwrap_or_default();
         check_order(&sent, &order, field.merge_key())?;
+        let mut server = old.clone().unwrap_or_default();
         let merged = match (old, new) {
             (None, None) => continue,
             (Some(old), None) => old,
             (None, Some(new)) => new.into_iter().filter_map(stripped).collect(),
             (Some(old), Some(new)) if field.strategy() == Strategy::Merge => {
-                list::merge(old, new, field.merge_key(), element)?
+                let merged = list::merge(old, new, field.merge_key(), element)?;
+                list::edit_in_place(&mut server, &sent, field.merge_key());
+                merged
             }
             (Some(_), Some(new)) => new,
         };
-        list::are_objects(&[&server, &sent])?;
         let ordered = arrange(merged, &order, &server, field.merge_key())?;
+        list::are_objects(&[&server, &sent])?;
         original.insert(key.to_owned(), Value::Array(ordered));
     }
     Ok(())
@@ -57,31 +59,45 @@ pub(super) fn arrange(
     server: &[Value],
     key: Option<&str>,
 ) -> Result<Vec<Value>, PatchError> {
-    if let Some(key) = key {
-        let mut all = merged.iter().chain(order).chain(server);
-        all.try_for_each(|element| key_of(element, key).map(drop))?;
-    }
-    let identity = |element: &Value| match key {
-        Some(key) => element.get(key).cloned().unwrap_or_default(),
-        None => element.clone(),
+    check_elements(&merged, order, key)?;
+    let ids = |list: &[Value]| -> Result<Vec<Value>, PatchError> {
+        let ids = list.iter().map(|one| identity(one, key).cloned());
+        ids.collect()
     };
-    let order: Vec<Value> = order.iter().map(identity).collect();
-    let server: Vec<Value> = server.iter().map(identity).collect();
-    let entry = |element: Value| {
-        let identity = identity(&element);
-        Entry {
-            wanted: order.iter().position(|one| *one == identity),
-            served: server.iter().position(|one| *one == identity),
-            element,
-        }
+    let merged_ids = ids(&merged)?;
+    let (order, server) = (ids(order)?, ids(server)?);
+    let place = |list: &[Value], id: &Value| list.iter().position(|one| one == id);
+    let entry = |(element, id): (Value, Value)| Entry {
+        wanted: place(&order, &id),
+        served: place(&server, &id),
+        element,
     };
-    let (mut named, mut others): (Vec<Entry>, Vec<Entry>) = merged
-        .into_iter()
-        .map(entry)
-        .partition(|one| one.wanted.is_some());
+    let entries = merged.into_iter().zip(merged_ids).map(entry);
+    let (mut named, mut others): (Vec<Entry>, Vec<Entry>) =
+        entries.partition(|one| one.wanted.is_some());
     named.sort_by_key(|one| one.wanted);
     sort_served(&mut others);
     Ok(interleave(others, named))
+}
+
+/// Upstream looks every element up in the order, and stumbles over what is no object there.
+fn check_elements(merged: &[Value], order: &[Value], key: Option<&str>) -> Result<(), PatchError> {
+    let Some(key) = key else {
+        return Ok(());
+    };
+    for element in merged {
+        let id = key_of(element, key)?;
+        for (at, one) in order.iter().enumerate() {
+            if !one.is_object() {
+                let text = format!("value for key {at} is not a map");
+                return Err(PatchError::Internal(text));
+            }
+            if one.get(key) == Some(id) {
+                break;
+            }
+        }
+    }
+    Ok(())
 }
 
 struct Entry {
@@ -132,37 +148,52 @@ fn check_order(patch: &[Value], order: &[Value], key: Option<&str>) -> Result<()
     if order.is_empty() || patch.is_empty() {
         return Ok(());
     }
-    let mut named = order.iter();
-    for element in patch {
-        if key.is_some()
-            && as_object(element)?
-                .get(MARKER)
-                .is_some_and(|one| one == DELETE)
-        {
-            continue;
-        }
-        if element.get(MARKER).is_some() {
-            continue;
-        }
-        let mut found = false;
-        for one in named.by_ref() {
-            found = match key {
-                Some(key) => key_of(element, key)? == key_of(one, key)?,
-                None => element == one,
-            };
-            if found {
-                break;
-            }
-        }
-        if !found {
-            return Err(PatchError::Internal(format!(
-                "The order in patch list:\n{}\n doesn't match {ORDER} list:\n{}\n",
-                golang::text(&Value::Array(patch.to_vec())),
-                golang::text(&Value::Array(order.to_vec()))
-            )));
+    let mut sent = without_deletions(patch, key)?.into_iter().peekable();
+    for name in order {
+        // An element with another directive has no place, but needs a name behind it: upstream's loop ends with them.
+        while sent.next_if(|one| one.get(MARKER).is_some()).is_some() {}
+        let Some(element) = sent.peek() else {
+            return Ok(());
+        };
+        if identity(element, key)? == identity(name, key)? {
+            sent.next();
         }
     }
-    Ok(())
+    if sent.peek().is_none() {
+        return Ok(());
+    }
+    Err(PatchError::Internal(format!(
+        "The order in patch list:\n{}\n doesn't match {ORDER} list:\n{}\n",
+        golang::text(&Value::Array(patch.to_vec())),
+        golang::text(&Value::Array(order.to_vec()))
+    )))
+}
+
+fn without_deletions<'a>(
+    patch: &'a [Value],
+    key: Option<&str>,
+) -> Result<Vec<&'a Value>, PatchError> {
+    if key.is_none() {
+        return Ok(patch.iter().collect());
+    }
+    let mut kept = Vec::with_capacity(patch.len());
+    for element in patch {
+        if as_object(element)?
+            .get(MARKER)
+            .is_none_or(|one| one != DELETE)
+        {
+            kept.push(element);
+        }
+    }
+    Ok(kept)
+}
+
+/// What tells an element from the others: its merge key, or a scalar itself.
+fn identity<'a>(element: &'a Value, key: Option<&str>) -> Result<&'a Value, PatchError> {
+    match key {
+        Some(key) => key_of(element, key),
+        None => Ok(element),
+    }
 }
 
 fn into_list(value: Value) -> Result<Vec<Value>, PatchError> {

@@ -116,7 +116,7 @@ fn set_element_order_holds_with_an_addition_and_a_deletion() {
             "$setElementOrder/containers": [{"name": "c"}, {"name": "b"}],
             "containers": [{"name": "c", "image": "1"}, {"name": "a", "$patch": "delete"}],
         }),
-        json!({"containers": [{"name": "c", "image": "1"}, {"name": "b"}, {"name": "live"}]}),
+        json!({"containers": [{"name": "live"}, {"name": "c", "image": "1"}, {"name": "b"}]}),
     );
 }
 
@@ -312,5 +312,18 @@ fn a_patch_sent_by_kubectl_apply_takes_out_what_left_the_manifest() {
             ],
         }),
         json!({"containers": [{"name": "x", "image": "a:2", "env": [{"name": "B", "value": "2"}]}]}),
+    );
+}
+
+/// Upstream orders by a list its merge has already edited: the new element stands where the deleted one stood.
+#[test]
+fn an_element_that_replaces_another_takes_its_place_among_those_the_patch_does_not_name() {
+    check_pod(
+        json!({"containers": [{"name": "old"}, {"name": "live"}]}),
+        json!({
+            "$setElementOrder/containers": [{"name": "new"}],
+            "containers": [{"name": "new"}, {"name": "old", "$patch": "delete"}],
+        }),
+        json!({"containers": [{"name": "live"}, {"name": "new"}]}),
     );
 }

@@ -299,3 +299,30 @@ proptest! {
         }
     }
 }
+
+/// Documents as the genuine library decoded them, see `fixtures/apimachinery`.
+const DOCUMENTS: &str = include_str!("../../../../../fixtures/apimachinery/documents.jsonl");
+
+#[test]
+fn documents_have_the_problems_they_have_upstream() {
+    for line in DOCUMENTS.lines() {
+        let call: Value = serde_json::from_str(line).expect("a line is JSON");
+        let gvk = match call["kind"].as_str() {
+            Some("Pod") => POD,
+            _ => DEPLOYMENT,
+        };
+        let got = decode(gvk, call["document"].as_str().expect("text"));
+        match call["error"].as_str() {
+            Some(error) => assert_eq!(
+                got.map_err(|error| error.to_string()),
+                Err(error.to_owned()),
+                "{line}"
+            ),
+            None => assert_eq!(
+                got.map(|one| serde_json::json!(one.strict)),
+                Ok(call["strict"].clone()),
+                "{line}"
+            ),
+        }
+    }
+}
