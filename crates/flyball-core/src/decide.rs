@@ -286,7 +286,7 @@ impl<'a, R: Recorder> Pass<'a, R> {
         let metric = best.metric.as_ref().filter(|_| best.replicas > 0);
         let recommended = Recommended {
             replicas: best.replicas,
-            metric: metric.cloned(),
+            metric: best.metric.clone(),
         };
         record!(
             self.recorder,
