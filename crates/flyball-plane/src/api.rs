@@ -1,6 +1,6 @@
 //! What every request shares: the objects, the bounds, the signal to stop. Not here: what a request does.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -8,12 +8,13 @@ use tokio_util::sync::CancellationToken;
 use crate::discovery::{self, Discovery};
 use crate::registry::Registry;
 use crate::schema::openapi::Documents;
+use crate::workload::load::ledger::Ledger;
 
 /// Requests at work at once, watches not counted; more are answered 429. Upstream: `--max-requests-inflight` 400 and
 /// `--max-mutating-requests-inflight` 200, here in one.
-pub const REQUESTS_MAX: usize = 600;
+pub(crate) const REQUESTS_MAX: usize = 600;
 /// Watches open at once; more are answered 429. A controller opens one a kind, so this is some fifty clients.
-pub const WATCHES_MAX: usize = 1024;
+pub(crate) const WATCHES_MAX: usize = 1024;
 
 /// The shared parts of the API.
 #[derive(Debug)]
@@ -21,6 +22,8 @@ pub(crate) struct Api {
     pub(crate) registry: Registry,
     pub(crate) discovery: Discovery,
     pub(crate) openapi: Documents,
+    /// The past of the loads, written by the driver of the controllers. Locked after the store, never across an await.
+    pub(crate) ledger: Mutex<Ledger>,
     pub(crate) requests: Semaphore,
     pub(crate) watches: Arc<Semaphore>,
     /// Ends watches and loops.
@@ -33,9 +36,14 @@ impl Api {
             discovery: Discovery::of(&registry.kinds),
             openapi: discovery::documents(&registry.kinds),
             registry,
+            ledger: Mutex::default(),
             requests: Semaphore::new(REQUESTS_MAX),
             watches: Arc::new(Semaphore::new(WATCHES_MAX)),
             stopping: CancellationToken::new(),
         })
+    }
+
+    pub(crate) fn ledger(&self) -> MutexGuard<'_, Ledger> {
+        self.ledger.lock().expect("no holder of this lock panics")
     }
 }

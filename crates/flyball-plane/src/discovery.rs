@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use crate::kind::{Kind, Kinds, Scope};
+use crate::metrics_api;
 use crate::schema::openapi::{self, Access, Documents, Reach, Subresource};
 use crate::schema::{Gvk, Schema};
 
@@ -56,6 +57,18 @@ impl Discovery {
                 discovery.add(&kind.group, &version.name, resource(kind, &version.name));
             }
         }
+        for (group, versions) in metrics_api::GROUPS {
+            for version in versions {
+                discovery.version(group, version);
+            }
+        }
+        for (name, kind) in [("nodes", "NodeMetrics"), ("pods", "PodMetrics")] {
+            discovery.add(
+                "metrics.k8s.io",
+                "v1beta1",
+                read_only(name, ("metrics.k8s.io", "v1beta1", kind)),
+            );
+        }
         let review = ("authorization.k8s.io", "v1", "SelfSubjectAccessReview");
         discovery.add(
             review.0,
@@ -66,12 +79,22 @@ impl Discovery {
     }
 
     /// Adds a resource to a version of a group.
-    pub(crate) fn add(&mut self, group: &str, version: &str, resource: Resource) {
+    fn add(&mut self, group: &str, version: &str, resource: Resource) {
+        self.version(group, version).push(resource);
+    }
+
+    /// The resources of a version of a group, which is served from now on even if it has none: the custom and external
+    /// metrics APIs take any metric's name as a resource.
+    fn version(&mut self, group: &str, version: &str) -> &mut Vec<Resource> {
         let versions = self.groups.entry(group.to_owned()).or_default();
-        match versions.iter_mut().find(|(name, _)| name == version) {
-            Some((_, resources)) => resources.push(resource),
-            None => versions.push((version.to_owned(), vec![resource])),
-        }
+        let index = versions
+            .iter()
+            .position(|(name, _)| name == version)
+            .unwrap_or_else(|| {
+                versions.push((version.to_owned(), Vec::new()));
+                versions.len() - 1
+            });
+        &mut versions[index].1
     }
 
     /// `/api`.
@@ -202,6 +225,19 @@ pub(crate) fn documents(kinds: &Kinds) -> Documents {
             });
         }
     }
+    for (plural, kind, reach) in [
+        ("nodes", "NodeMetrics", Reach::Cluster),
+        ("pods", "PodMetrics", Reach::Namespaced),
+    ] {
+        resources.push(openapi::Resource {
+            gvk: Gvk::new("metrics.k8s.io", "v1beta1", kind),
+            plural,
+            reach,
+            access: Access::ReadOnly,
+            subresources: &[],
+            custom: None,
+        });
+    }
     Documents::new(Schema::builtin(), &resources)
 }
 
@@ -234,6 +270,15 @@ fn resource(kind: &Kind, version: &str) -> Resource {
         short_names: kind.short_names.iter().map(ToString::to_string).collect(),
         categories: kind.categories.iter().map(ToString::to_string).collect(),
         subresources,
+    }
+}
+
+fn read_only(name: &str, response: (&str, &str, &str)) -> Resource {
+    Resource {
+        namespaced: name == "pods",
+        singular: String::new(),
+        verbs: vec!["get", "list"],
+        ..created_only(name, response)
     }
 }
 

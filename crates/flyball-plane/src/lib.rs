@@ -25,6 +25,7 @@ pub mod respond;
 pub mod schema;
 mod secret;
 mod service;
+mod snapshot;
 pub mod store;
 pub mod table;
 mod time;

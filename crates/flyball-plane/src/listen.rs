@@ -27,7 +27,7 @@ use crate::respond::{self, Body};
 use crate::service::Service;
 
 /// Connections open at once; more wait in the kernel's queue. kubectl needs one, a controller a handful.
-pub const CONNECTIONS_MAX: usize = 512;
+pub(crate) const CONNECTIONS_MAX: usize = 512;
 /// Requests at once on one HTTP/2 connection. Upstream: `--http2-max-streams-per-connection`, 250 when not set.
 const STREAMS_MAX: u32 = 250;
 /// A client that does not finish its handshake or its headers in this time is dropped. Upstream: `ReadHeaderTimeout`, 32 s.

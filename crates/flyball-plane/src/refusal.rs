@@ -143,7 +143,13 @@ impl Refusal {
             subject.qualified(),
             subject.name
         );
-        let causes: Vec<Value> = errors
+        let mut seen: Vec<&FieldError> = Vec::new();
+        for error in errors {
+            if !seen.contains(&error) {
+                seen.push(error);
+            }
+        }
+        let causes: Vec<Value> = seen
             .iter()
             .map(|error| json!({"reason": error.kind.cause(), "message": error.body(), "field": error.field}))
             .collect();

@@ -14,10 +14,12 @@ use serde_json::{Value, json};
 use crate::api::Api;
 use crate::body;
 use crate::discovery::{self, AGGREGATED};
+use crate::metrics_api::{self, World};
 use crate::negotiation::{self, Encoding, Form, Shape};
 use crate::refusal::Refusal;
 use crate::request::{Query, ResourcePath, Route};
 use crate::respond::{self, Body, BoxError};
+use crate::snapshot::Snapshot;
 use crate::verbs::{Call, is_watch};
 
 /// The service. Cheap to clone; all clones are the same plane.
@@ -80,10 +82,40 @@ impl Service {
         {
             return review(&head, &body);
         }
+        if metrics_api::GROUPS.iter().any(|(group, versions)| {
+            path.served.group == *group && versions.contains(&path.served.version.as_str())
+        }) {
+            return self.metrics(&path, &head);
+        }
         match Call::resolve(&self.api, path, head.query, head.headers) {
             None => respond::no_page(),
             Some(Err(refusal)) => respond::refused(&refusal),
             Some(Ok(call)) => call.answer(&head.method, body).await,
+        }
+    }
+
+    fn metrics(&self, path: &ResourcePath, head: &Head) -> Response<Body> {
+        if head.method != Method::GET {
+            return method_not_allowed();
+        }
+        let registry = &self.api.registry;
+        let answer = {
+            let state = registry.store.read();
+            let view = Snapshot {
+                state: &state,
+                kinds: &registry.kinds,
+            };
+            let ledger = self.api.ledger();
+            let world = World {
+                view: &view,
+                ledger: &ledger,
+                now_ms: registry.clock.now_ms(),
+            };
+            metrics_api::answer(world, path, &head.query)
+        };
+        match answer {
+            Ok(value) => respond::object(StatusCode::OK, &value, Encoding::Json),
+            Err(refusal) => respond::refused(&refusal),
         }
     }
 

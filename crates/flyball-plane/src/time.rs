@@ -8,11 +8,6 @@ pub(crate) fn seconds(now_ms: UnixMs) -> String {
     stamp(now_ms.div_euclid(1000).saturating_mul(1000)).to_string()
 }
 
-/// `2006-01-02T15:04:05.000000Z`: metav1.MicroTime has microseconds.
-pub(crate) fn micros(now_ms: UnixMs) -> String {
-    format!("{:.6}", stamp(now_ms))
-}
-
 /// Milliseconds since the epoch of a time in an object, `None` when it is not one.
 pub(crate) fn parse_ms(text: &str) -> Option<UnixMs> {
     text.parse::<Timestamp>()
@@ -33,9 +28,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_have_upstreams_precision() {
+    fn times_have_seconds() {
         assert_eq!(seconds(1_500_999), "1970-01-01T00:25:00Z");
-        assert_eq!(micros(1_500_999), "1970-01-01T00:25:00.999000Z");
+
         assert_eq!(parse_ms("1970-01-01T00:25:00Z"), Some(1_500_000));
         assert_eq!(parse_ms("yesterday"), None);
     }

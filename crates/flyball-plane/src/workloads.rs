@@ -10,10 +10,10 @@ use http::StatusCode;
 use serde_json::Value;
 
 use crate::api::Api;
-use crate::kind::Kinds;
 use crate::refusal::Refusal;
 use crate::registry::{DeleteOptions, Mode, Part, Place, Propagation, Registry};
-use crate::store::{Event, Key, ResourceName, Revision, State};
+use crate::snapshot::Snapshot;
+use crate::store::{Event, Revision};
 use crate::workload::agenda::Agenda;
 use crate::workload::event;
 use crate::workload::react::{self, Task};
@@ -30,81 +30,6 @@ const BACKOFF_MAX_MS: UnixMs = 60_000;
 const EVENT_LIFE_MS: UnixMs = 3_600_000;
 /// How often old events are looked for.
 const EVENT_SWEEP_MS: UnixMs = 60_000;
-
-/// The objects as the steps see them, for as long as the store's lock is held.
-struct Snapshot<'a> {
-    state: &'a State,
-    kinds: &'a Kinds,
-}
-
-impl Snapshot<'_> {
-    fn resource(&self, kind: &view::Kind) -> Option<&ResourceName> {
-        self.kinds
-            .by_kind(&kind.group, &kind.kind)
-            .map(|kind| &kind.stored)
-    }
-}
-
-impl View for Snapshot<'_> {
-    fn get(&self, kind: &view::Kind, namespace: &str, name: &str) -> Option<Arc<Value>> {
-        let key = Key::new(self.resource(kind)?, namespace, name);
-        self.state.get(&key).map(|entry| Arc::clone(&entry.object))
-    }
-
-    fn list(&self, kind: &view::Kind, namespace: Option<&str>) -> Vec<Arc<Value>> {
-        let Some(resource) = self.resource(kind) else {
-            return Vec::new();
-        };
-        self.state
-            .range(resource, namespace, None)
-            .map(|(_, entry)| Arc::clone(&entry.object))
-            .collect()
-    }
-
-    fn owned_by(&self, kind: &view::Kind, namespace: &str, owner_uid: &str) -> Vec<Arc<Value>> {
-        let Some(resource) = self.resource(kind) else {
-            return Vec::new();
-        };
-        self.state
-            .owned_by(owner_uid)
-            .filter(|(key, _)| key.resource == *resource && *key.namespace == *namespace)
-            .map(|(_, entry)| Arc::clone(&entry.object))
-            .collect()
-    }
-
-    fn uncontrolled(&self, kind: &view::Kind, namespace: &str) -> Vec<Arc<Value>> {
-        let Some(resource) = self.resource(kind) else {
-            return Vec::new();
-        };
-        self.state
-            .uncontrolled(resource, namespace)
-            .map(|(_, entry)| Arc::clone(&entry.object))
-            .collect()
-    }
-
-    fn dependents(&self, owner_uid: &str) -> Vec<Arc<Value>> {
-        self.state
-            .owned_by(owner_uid)
-            .map(|(_, entry)| Arc::clone(&entry.object))
-            .collect()
-    }
-
-    fn contents(&self, namespace: &str) -> Vec<Arc<Value>> {
-        let namespaced = self.kinds.iter().filter(|kind| kind.is_namespaced());
-        let mut resources: Vec<&ResourceName> = namespaced.map(|kind| &kind.stored).collect();
-        resources.sort();
-        resources.dedup();
-        resources
-            .into_iter()
-            .flat_map(|resource| self.state.range(resource, Some(namespace), None))
-            .map(|(_, entry)| Arc::clone(&entry.object))
-            .collect()
-    }
-
-    fn serves(&self, kind: &view::Kind) -> bool {
-        self.resource(kind).is_some()
-    }
-}
 
 /// The driver's memory. Bound: the agenda's, and one count for each task whose writes are being refused.
 struct Driver {
@@ -184,6 +109,7 @@ impl Driver {
                 new: Some(Arc::clone(&entry.object)),
             };
             self.agenda.observe(&view, &change, now_ms);
+            api.ledger().observe(&view, &change, now_ms);
         }
         self.cursor = state.revision();
     }
@@ -204,7 +130,9 @@ impl Driver {
             };
             for event in &events {
                 self.cursor = event.revision;
-                self.agenda.observe(&view, &change(event), now_ms);
+                let change = change(event);
+                self.agenda.observe(&view, &change, now_ms);
+                api.ledger().observe(&view, &change, now_ms);
             }
             if events.len() < READ_MAX {
                 return;

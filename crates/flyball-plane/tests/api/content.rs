@@ -1,0 +1,146 @@
+//! Media types, field validation, sizes, tables.
+
+use serde_json::json;
+
+use crate::world::{CONFIG_MAPS, DEPLOYMENTS, PODS, World, config_map, deployment, request};
+
+#[tokio::test(start_paused = true)]
+async fn yaml_is_read_and_written() {
+    let world = World::new().await;
+    let text = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: settings\ndata:\n  mode: \"0644\"\n";
+    let reply = world
+        .send(request("POST", CONFIG_MAPS, "application/yaml", text))
+        .await;
+    assert_eq!(reply.ok()["data"]["mode"], "0644");
+    let mut asked = request("GET", &format!("{CONFIG_MAPS}/settings"), "", "");
+    asked
+        .headers_mut()
+        .insert("accept", "application/yaml".parse().unwrap());
+    let reply = world.send(asked).await;
+    assert_eq!(reply.headers["content-type"], "application/yaml");
+    assert!(reply.value.as_str().unwrap().contains("kind: ConfigMap"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn bodies_that_cannot_be_read_are_refused_by_type_and_size() {
+    let world = World::new().await;
+    let unknown = world
+        .send(request("POST", CONFIG_MAPS, "text/plain", "x"))
+        .await;
+    assert_eq!(
+        (unknown.code, unknown.refusal().1),
+        (415, "UnsupportedMediaType")
+    );
+    let broken = world
+        .send(request("POST", CONFIG_MAPS, "application/json", "{"))
+        .await;
+    assert_eq!((broken.code, broken.refusal().1), (400, "BadRequest"));
+    let large = format!("{{\"data\":{{\"a\":\"{}\"}}}}", "x".repeat(3 << 20));
+    let reply = world
+        .send(request("POST", CONFIG_MAPS, "application/json", &large))
+        .await;
+    assert_eq!(
+        reply.refusal(),
+        (
+            413,
+            "RequestEntityTooLarge",
+            "Request entity too large: limit is 3145728"
+        )
+    );
+    let mut asked = request("GET", CONFIG_MAPS, "", "");
+    asked
+        .headers_mut()
+        .insert("accept", "application/cbor".parse().unwrap());
+    assert_eq!(world.send(asked).await.code, 406);
+}
+
+#[tokio::test(start_paused = true)]
+async fn unknown_fields_are_refused_warned_about_or_dropped() {
+    let world = World::new().await;
+    let mut object = config_map("a");
+    object["wrong"] = 1.into();
+    let strict = world
+        .post(&format!("{CONFIG_MAPS}?fieldValidation=Strict"), &object)
+        .await;
+    assert_eq!(
+        strict.refusal().2,
+        "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: strict decoding error: unknown field \"wrong\""
+    );
+    let warned = world
+        .post(&format!("{CONFIG_MAPS}?fieldValidation=Warn"), &object)
+        .await;
+    assert_eq!(
+        warned.headers["warning"],
+        "299 - \"unknown field \\\"wrong\\\"\""
+    );
+    assert!(warned.ok().get("wrong").is_none());
+    object["metadata"]["name"] = "b".into();
+    let ignored = world
+        .post(&format!("{CONFIG_MAPS}?fieldValidation=Ignore"), &object)
+        .await;
+    assert!(!ignored.headers.contains_key("warning"));
+    assert!(ignored.ok().get("wrong").is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_is_a_table_for_whoever_accepts_one() {
+    let world = World::new().await;
+    world.post(DEPLOYMENTS, &deployment("web", 2)).await.ok();
+    world.pass(5).await;
+    let mut asked = request("GET", DEPLOYMENTS, "", "");
+    let accept = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
+    asked
+        .headers_mut()
+        .insert("accept", accept.parse().unwrap());
+    let table = world.send(asked).await.ok();
+    assert_eq!(table["kind"], "Table");
+    assert_eq!(
+        table["rows"][0]["cells"].as_array().unwrap()[..5],
+        [json!("web"), json!("2/2"), json!(2), json!(2), json!("5s")]
+    );
+    assert_eq!(table["rows"][0]["object"]["kind"], "PartialObjectMetadata");
+}
+
+#[tokio::test(start_paused = true)]
+async fn metadata_alone_can_be_asked_for() {
+    let world = World::new().await;
+    world.post(CONFIG_MAPS, &config_map("a")).await.ok();
+    let mut asked = request("GET", CONFIG_MAPS, "", "");
+    let accept = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io";
+    asked
+        .headers_mut()
+        .insert("accept", accept.parse().unwrap());
+    let list = world.send(asked).await.ok();
+    assert_eq!(list["kind"], "PartialObjectMetadataList");
+    assert!(list["items"][0].get("data").is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn methods_and_paths_that_do_not_exist_are_texts() {
+    let world = World::new().await;
+    let table = [
+        ("GET", "/api/v1/nothings", 404, "404 page not found\n"),
+        ("GET", "/apis/apps/v2", 404, "404 page not found\n"),
+        (
+            "GET",
+            "/api/v1/namespaces/default/configmaps/a/status",
+            404,
+            "404 page not found\n",
+        ),
+        (
+            "POST",
+            PODS.strip_suffix("/namespaces/default/pods").unwrap(),
+            405,
+            "405: Method Not Allowed",
+        ),
+        ("POST", "/api/v1/pods", 405, "405: Method Not Allowed"),
+    ];
+    for (method, path, code, text) in table {
+        let reply = world.send(request(method, path, "", "")).await;
+        assert_eq!(
+            (reply.code, reply.value.as_str()),
+            (code, Some(text)),
+            "{method} {path}"
+        );
+    }
+}
