@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::go_text;
@@ -129,8 +130,17 @@ impl FieldErrorKind {
 pub enum BadValue {
     /// A plain string, shown quoted as Go quotes.
     Text(String),
-    /// Anything else, shown as JSON.
+    /// Anything else, shown as JSON with sorted fields.
     Json(Value),
+    /// JSON whose fields keep their order, as it is shown.
+    JsonText(String),
+}
+
+impl BadValue {
+    /// An object, shown as JSON in the order of its fields.
+    pub fn of(object: &impl Serialize) -> Self {
+        serde_json::to_string(object).map_or(Self::Json(Value::Null), Self::JsonText)
+    }
 }
 
 impl From<&str> for BadValue {
@@ -161,7 +171,8 @@ impl fmt::Display for BadValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&match self {
             Self::Text(text) => go_text::quote(text),
-            Self::Json(value) => go_text::json(value),
+            Self::Json(value) => go_text::json(&value.to_string()),
+            Self::JsonText(text) => go_text::json(text),
         })
     }
 }
@@ -179,15 +190,28 @@ pub struct FieldError {
     pub bad_value: BadValue,
     /// What to do about it; may be empty.
     pub detail: String,
+    /// Whether a declarative rule finds the same; its error then takes this one's place in answers of an API server.
+    pub covered_by_declarative: bool,
 }
 
 impl FieldError {
     fn new(kind: FieldErrorKind, path: &FieldPath, bad_value: BadValue, detail: String) -> Self {
+        let field = path.to_string();
         Self {
             kind,
-            field: path.to_string(),
+            field,
             bad_value,
             detail,
+            covered_by_declarative: false,
+        }
+    }
+
+    /// Marks the error as one that a declarative rule finds too. Upstream: `MarkCoveredByDeclarative`.
+    #[must_use]
+    pub(crate) fn covered(self) -> Self {
+        Self {
+            covered_by_declarative: true,
+            ..self
         }
     }
 

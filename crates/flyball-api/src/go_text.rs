@@ -1,7 +1,5 @@
 //! Text forms of Go that upstream's messages contain: quoted strings and compact JSON. Not a general port of `fmt`.
 
-use serde_json::Value;
-
 /// `strconv.Quote`, the verb `%q`: double quotes, Go's escapes, printable characters as they are.
 pub fn quote(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
@@ -33,18 +31,17 @@ fn escape(c: char) -> String {
 }
 
 /// `strconv.IsPrint`: what Rust's own debug form leaves alone, combining marks included.
-fn is_printable(c: char) -> bool {
+pub(crate) fn is_printable(c: char) -> bool {
     // A leading letter keeps a combining mark from being escaped for standing first.
     let mut probe = String::from("a");
     probe.push(c);
     matches!(c, ' '..='~') || (!c.is_ascii() && probe.escape_debug().count() == 2)
 }
 
-/// `json.Marshal`: compact, with the escapes that keep JSON safe inside HTML.
-pub fn json(value: &Value) -> String {
+/// Compact JSON as `json.Marshal` writes it: with the escapes that keep it safe inside HTML.
+pub fn json(text: &str) -> String {
     // The characters in question occur only inside strings, where an escape means the same.
-    let safe = value
-        .to_string()
+    let safe = text
         .replace('<', "\\u003c")
         .replace('>', "\\u003e")
         .replace('&', "\\u0026");
@@ -76,6 +73,9 @@ mod tests {
     #[test]
     fn json_is_safe_inside_html() {
         let value = serde_json::json!({"b": "<&>", "a": [1, null]});
-        assert_eq!(json(&value), r#"{"a":[1,null],"b":"\u003c\u0026\u003e"}"#);
+        assert_eq!(
+            json(&value.to_string()),
+            r#"{"a":[1,null],"b":"\u003c\u0026\u003e"}"#
+        );
     }
 }

@@ -3,6 +3,7 @@
 //! Everything here is a pure function of its input. Not here: clients, caches, the decision itself, and any clock.
 
 pub mod autoscaling;
+pub mod defaults;
 pub mod duration;
 pub mod field;
 pub mod field_selector;
@@ -14,7 +15,9 @@ pub mod pod;
 pub mod quantity;
 pub mod scale;
 pub mod selector;
+pub mod strategy;
 pub mod time;
+pub mod validation;
 mod wire;
 
 pub use quantity::Quantity;
