@@ -117,6 +117,31 @@ pub fn format_millis(millis: i64) -> String {
     }
 }
 
+/// The age of something for a table: two units at most, the finer one only while it tells.
+///
+/// Upstream: apimachinery util/duration/duration.go `HumanDuration`.
+pub fn human(millis: i64) -> String {
+    let (seconds, minutes, hours) = (millis / 1000, millis / 60_000, millis / 3_600_000);
+    let days = hours / 24;
+    let two = |coarse: i64, unit: &str, fine: i64, fine_unit: &str| match fine {
+        0 => format!("{coarse}{unit}"),
+        _ => format!("{coarse}{unit}{fine}{fine_unit}"),
+    };
+    match seconds {
+        ..-1 => "<invalid>".to_owned(),
+        -1 => "0s".to_owned(),
+        _ if seconds < 120 => format!("{seconds}s"),
+        _ if minutes < 10 => two(minutes, "m", seconds % 60, "s"),
+        _ if minutes < 180 => format!("{minutes}m"),
+        _ if hours < 8 => two(hours, "h", minutes % 60, "m"),
+        _ if hours < 48 => format!("{hours}h"),
+        _ if hours < 24 * 8 => two(days, "d", hours % 24, "h"),
+        _ if hours < 24 * 365 * 2 => format!("{days}d"),
+        _ if hours < 24 * 365 * 8 => two(days / 365, "y", days % 365, "d"),
+        _ => format!("{}y", days / 365),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -165,6 +190,34 @@ mod tests {
         ];
         for (text, error) in rows {
             assert_eq!(parse_millis(text).expect_err(text).to_string(), error);
+        }
+    }
+
+    #[test]
+    fn ages_lose_their_finer_unit_as_they_grow() {
+        const MINUTE: i64 = 60_000;
+        const DAY: i64 = 1440 * MINUTE;
+        let rows = [
+            (-2000, "<invalid>"),
+            (-1999, "0s"),
+            (-1, "0s"),
+            (119_999, "119s"),
+            (2 * MINUTE, "2m"),
+            (2 * MINUTE + 1000, "2m1s"),
+            (10 * MINUTE + 59_000, "10m"),
+            (179 * MINUTE, "179m"),
+            (180 * MINUTE, "3h"),
+            (181 * MINUTE, "3h1m"),
+            (8 * 60 * MINUTE + MINUTE, "8h"),
+            (2 * DAY, "2d"),
+            (2 * DAY + 60 * MINUTE, "2d1h"),
+            (8 * DAY + 60 * MINUTE, "8d"),
+            (730 * DAY, "2y"),
+            (731 * DAY, "2y1d"),
+            (8 * 365 * DAY + DAY, "8y"),
+        ];
+        for (millis, age) in rows {
+            assert_eq!(human(millis), age, "{millis}");
         }
     }
 }

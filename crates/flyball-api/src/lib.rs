@@ -12,6 +12,7 @@ pub mod meta;
 pub mod metrics;
 pub mod name;
 pub mod pod;
+pub mod printing;
 pub mod quantity;
 pub mod scale;
 pub mod selector;
