@@ -7,7 +7,10 @@
 //! | `flyball.dev/start-seconds` | from then until the containers run | 1 |
 //! | `flyball.dev/ready-seconds` | from then until the pod is Ready | 1 |
 //! | `flyball.dev/termination-seconds` | from the request to delete until the pod is gone, at most its grace period | 1 |
-//! | `flyball.dev/phase` | `Pending`: never scheduled; `Failed` or `Succeeded`: ends so when it would have become Ready | |
+//! | `flyball.dev/phase` | `Pending`: never scheduled; `Failed` or `Succeeded`: its containers end so when they would have become ready | |
+//!
+//! Containers that end are restarted under `restartPolicy: Always`, which the pods of workloads have: such a pod then crash-loops
+//! (Running, never Ready). A pod that once was Ready stays so whatever its annotations become.
 //!
 //! Seconds may have a fraction (`0.5`). The pod's own annotation is stronger than its workload's.
 
@@ -17,8 +20,8 @@ use flyball_clock::UnixMs;
 use serde_json::{Value, json};
 
 use super::object::{
-    annotation, condition, count, created_ms, int, is_deleting, items, name, namespace, print_time,
-    put, text, time_at, uid,
+    annotation, condition, count, created_ms, int, is_deleting, is_ready, items, name, namespace,
+    print_time, put, text, time_at, uid,
 };
 use super::owner::workloads_of;
 use super::suffix::content_hash;
@@ -38,6 +41,9 @@ pub fn step(view: &dyn View, key: &ObjectKey, now_ms: UnixMs) -> Step {
         return terminate(view, &stored, now_ms);
     }
     if matches!(text(&stored, "/status/phase"), "Failed" | "Succeeded") {
+        return Step::default();
+    }
+    if is_ready(&stored) {
         return Step::default();
     }
     let times = Times::of(view, &stored);
@@ -80,14 +86,36 @@ enum Stage {
     Running,
     /// Takes load.
     Ready,
-    /// Has ended, well or not.
+    /// Its containers have ended, well or not.
     Ended,
 }
 
 /// When a pod reaches each stage.
 struct Times {
     stages: Vec<(Stage, UnixMs)>,
-    end: Option<&'static str>,
+    end: End,
+}
+
+/// What becomes of a pod whose containers end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// They do not end, or they are restarted again and again.
+    CrashLoop,
+    /// The pod has failed.
+    Failed,
+    /// The pod has done its work.
+    Succeeded,
+}
+
+impl End {
+    /// Phase of the pod, and why it is not ready.
+    fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::CrashLoop => ("Running", "ContainersNotReady"),
+            Self::Failed => ("Failed", "PodFailed"),
+            Self::Succeeded => ("Succeeded", "PodCompleted"),
+        }
+    }
 }
 
 impl Times {
@@ -101,12 +129,13 @@ impl Times {
         let scheduled = created_ms(pod).saturating_add(wait("flyball.dev/pending-seconds", 0));
         let running = scheduled.saturating_add(wait("flyball.dev/start-seconds", 1000));
         let ready = running.saturating_add(wait("flyball.dev/ready-seconds", 1000));
+        let restarts = matches!(text(pod, "/spec/restartPolicy"), "" | "Always");
         let end = match phase {
-            "Failed" => Some("Failed"),
-            "Succeeded" => Some("Succeeded"),
-            _ => None,
+            "Failed" if !restarts => End::Failed,
+            "Succeeded" if !restarts => End::Succeeded,
+            _ => End::CrashLoop,
         };
-        let last = if end.is_some() {
+        let last = if matches!(phase, "Failed" | "Succeeded") {
             Stage::Ended
         } else {
             Stage::Ready
@@ -153,14 +182,14 @@ pub fn milliseconds(seconds: &str) -> Option<i64> {
 }
 
 fn status(pod: &Value, stage: Stage, times: &Times, since_ms: UnixMs) -> Value {
-    let phase = match (stage, times.end) {
-        (Stage::Scheduled, _) => "Pending",
-        (Stage::Running | Stage::Ready, _) | (Stage::Ended, None) => "Running",
-        (Stage::Ended, Some(end)) => end,
+    let (phase, why) = match stage {
+        Stage::Scheduled => ("Pending", "ContainersNotReady"),
+        Stage::Running | Stage::Ready => ("Running", "ContainersNotReady"),
+        Stage::Ended => times.end.words(),
     };
     let is_up = stage == Stage::Ready;
     let scheduled = times.at(Stage::Scheduled);
-    let wait_reason = (stage != Stage::Ready).then_some("ContainersNotReady");
+    let wait_reason = (!is_up).then_some(why);
     let conditions = vec![
         entry(
             pod,
@@ -204,11 +233,13 @@ fn entry(pod: &Value, kind: &str, holds: bool, since_ms: UnixMs, reason: Option<
     let mut entry =
         json!({"type": kind, "status": state, "lastProbeTime": null, "lastTransitionTime": since});
     if let Some(reason) = reason {
+        put(&mut entry, &["reason"], json!(reason));
+    }
+    if reason == Some("ContainersNotReady") {
         let names: Vec<&str> = items(pod, "/spec/containers")
             .iter()
             .map(|entry| text(entry, "/name"))
             .collect();
-        put(&mut entry, &["reason"], json!(reason));
         put(
             &mut entry,
             &["message"],
@@ -223,19 +254,25 @@ fn entry(pod: &Value, kind: &str, holds: bool, since_ms: UnixMs, reason: Option<
 
 fn containers(pod: &Value, stage: Stage, times: &Times) -> Vec<Value> {
     let started = print_time(times.at(Stage::Running));
-    let condition = match (stage, times.end) {
-        (Stage::Scheduled, _) => json!({"waiting": {"reason": "ContainerCreating"}}),
-        (Stage::Ended, Some(end)) => {
-            let (code, reason) = if end == "Failed" {
-                (1, "Error")
-            } else {
-                (0, "Completed")
-            };
-            let finished = print_time(times.at(Stage::Ended));
-            let ended = json!({"exitCode": code, "reason": reason, "startedAt": started, "finishedAt": finished});
-            json!({ "terminated": ended })
+    let finished = print_time(times.at(Stage::Ended));
+    let ended = |code: i64, reason: &str| json!({"terminated": {"exitCode": code, "reason": reason, "startedAt": started, "finishedAt": finished}});
+    let nothing = json!({});
+    let (now, before, restarts) = match (stage, times.end) {
+        (Stage::Scheduled, _) => (
+            json!({"waiting": {"reason": "ContainerCreating"}}),
+            nothing,
+            0,
+        ),
+        (Stage::Running | Stage::Ready, _) => {
+            (json!({"running": {"startedAt": started}}), nothing, 0)
         }
-        _ => json!({"running": {"startedAt": started}}),
+        (Stage::Ended, End::CrashLoop) => (
+            json!({"waiting": {"reason": "CrashLoopBackOff"}}),
+            ended(1, "Error"),
+            1,
+        ),
+        (Stage::Ended, End::Failed) => (ended(1, "Error"), nothing, 0),
+        (Stage::Ended, End::Succeeded) => (ended(0, "Completed"), nothing, 0),
     };
     let made = items(pod, "/spec/containers").iter().map(|container| {
         json!({
@@ -244,9 +281,9 @@ fn containers(pod: &Value, stage: Stage, times: &Times) -> Vec<Value> {
             "imageID": "",
             "ready": stage == Stage::Ready,
             "started": matches!(stage, Stage::Running | Stage::Ready),
-            "restartCount": 0,
-            "state": condition,
-            "lastState": {},
+            "restartCount": restarts,
+            "state": now,
+            "lastState": before,
         })
     });
     made.collect()
@@ -303,7 +340,10 @@ mod tests {
             "apiVersion": "v1",
             "kind": "Pod",
             "metadata": {"name": "p", "namespace": "default", "annotations": annotations},
-            "spec": {"containers": [{"name": "app", "image": "v1"}]},
+            "spec": {
+                "restartPolicy": annotations["restart"].as_str().unwrap_or("Never"),
+                "containers": [{"name": "app", "image": "v1"}],
+            },
         })
     }
 
@@ -315,11 +355,7 @@ mod tests {
         let mut story = Vec::new();
         for _ in 0..=seconds {
             let pod = world.object(&Kind::POD, "p");
-            let ready = if super::super::object::is_ready(&pod) {
-                "+"
-            } else {
-                ""
-            };
+            let ready = if is_ready(&pod) { "+" } else { "" };
             let node = if text(&pod, "/spec/nodeName").is_empty() {
                 "?"
             } else {
@@ -350,6 +386,10 @@ mod tests {
             (
                 json!({"flyball.dev/phase": "Pending"}),
                 vec!["Pending?", "Pending?", "Pending?"],
+            ),
+            (
+                json!({"flyball.dev/phase": "Failed", "restart": "Always"}),
+                vec!["Pending", "Running", "Running"],
             ),
             (
                 json!({"flyball.dev/phase": "Failed"}),
