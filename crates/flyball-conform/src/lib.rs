@@ -6,4 +6,5 @@
 
 pub mod report;
 pub mod suite;
+pub mod timeline;
 pub mod vectors;

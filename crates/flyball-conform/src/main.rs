@@ -8,7 +8,10 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use flyball_conform::report::Tally;
-use flyball_conform::vectors;
+use flyball_conform::{timeline, vectors};
+
+const USAGE: &str =
+    "give one folder of vectors, or none for the project's own; or `oracle` and files of timelines";
 
 /// The project's own copy of the vectors.
 const OWN_VECTORS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vectors");
@@ -28,9 +31,12 @@ fn main() -> ExitCode {
 fn run(args: &[PathBuf]) -> Result<Tally> {
     let mut out = stdout().lock();
     let tally = match args {
+        [first, files @ ..] if first.as_os_str() == "oracle" && !files.is_empty() => {
+            timeline::run(files, &mut out)?
+        }
         [] => vectors::run(Path::new(OWN_VECTORS), &mut out)?,
         [folder] => vectors::run(folder, &mut out)?,
-        _ => anyhow::bail!("give one folder of vectors, or none for the project's own"),
+        _ => anyhow::bail!("{USAGE}"),
     };
     writeln!(out, "{tally}")?;
     Ok(tally)
