@@ -116,7 +116,8 @@ pub(super) fn edit_in_place(server: &mut [Value], patch: &[Value], key: Option<&
     }
     let mut added: Vec<Value> = Vec::new();
     for element in plain {
-        let known = position(&server[..length], element, key).or(position(&added, element, key));
+        let known =
+            position(&server[..length], element, key).or_else(|| position(&added, element, key));
         if known.is_some() {
             continue;
         }
