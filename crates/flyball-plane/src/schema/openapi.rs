@@ -10,9 +10,9 @@ use serde_json::{Map, Value, json};
 use super::{Gvk, Schema};
 
 mod operation;
-mod types;
+mod reach;
 
-use types::Types;
+use reach::Reached;
 
 /// Whether objects live in a namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,10 +111,10 @@ fn path(gvk: Gvk<'_>) -> String {
 }
 
 fn document(schema: &Schema, resources: &[&Resource<'_>]) -> Value {
-    let mut types = Types::new(schema);
+    let mut reached = Reached::new(schema);
     let mut paths = Map::new();
     for resource in resources {
-        if let Some(names) = types.add(resource) {
+        if let Some(names) = reached.add(resource) {
             operation::add_paths(resource, &names, &mut paths);
         }
     }
@@ -122,7 +122,7 @@ fn document(schema: &Schema, resources: &[&Resource<'_>]) -> Value {
         "openapi": "3.0.0",
         "info": {"title": "Kubernetes", "version": "unversioned"},
         "paths": paths,
-        "components": {"schemas": types.into_schemas()},
+        "components": {"schemas": reached.into_schemas()},
     })
 }
 

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::types::Names;
+use super::reach::Names;
 use super::{Access, Reach, Resource, Subresource};
 use crate::schema::{Gvk, REFERENCE_PREFIX};
 

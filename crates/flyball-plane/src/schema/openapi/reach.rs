@@ -10,7 +10,7 @@ use crate::schema::{Gvk, REFERENCE_PREFIX, Schema};
 /// Package of upstream's shared types.
 const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1";
 
-pub(super) struct Types<'s> {
+pub(super) struct Reached<'s> {
     schema: &'s Schema,
     schemas: BTreeMap<String, Value>,
 }
@@ -25,7 +25,7 @@ pub(super) struct Names {
     pub(super) scale: String,
 }
 
-impl<'s> Types<'s> {
+impl<'s> Reached<'s> {
     pub(super) fn new(schema: &'s Schema) -> Self {
         let schemas = BTreeMap::new();
         Self { schema, schemas }
