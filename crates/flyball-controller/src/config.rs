@@ -21,6 +21,16 @@ pub enum Mode {
     Shadow,
 }
 
+/// How much a report tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Detail {
+    /// What was decided.
+    #[default]
+    Outcome,
+    /// Also why, step by step, as a versioned record.
+    Steps,
+}
+
 /// Which objects it serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Kind {
@@ -76,6 +86,8 @@ pub struct Config {
     pub profile: Profile,
     /// Named departures from upstream.
     pub options: Options,
+    /// `--record`: how much a report tells.
+    pub detail: Detail,
 }
 
 impl Default for Config {
@@ -96,6 +108,7 @@ impl Default for Config {
             kind: Kind::default(),
             profile: Profile::default(),
             options: Options::default(),
+            detail: Detail::default(),
         }
     }
 }

@@ -11,10 +11,15 @@ use flyball_core::failure::ComputeError;
 use flyball_core::outcome::{Action, Fault, Outcome, WriteResult};
 use flyball_core::policy::Settings;
 use flyball_core::snapshot::Previous;
+use flyball_core::step::{Silent, Steps};
 use flyball_core::time::Instant;
-use flyball_core::{History, Needs, Policy, ScaleView, Snapshot, conclude, decide, needs};
+use flyball_core::{
+    Decider, Decision, History, Needs, Policy, ScaleView, Snapshot, conclude, decide_with, needs,
+};
+use flyball_trace::DecisionRecord;
 
 use crate::act::Actor;
+use crate::config::Detail;
 use crate::gates::{Gate, Gates};
 use crate::gather::{FoundScale, Gatherer, TimedReading};
 use crate::hpa_cache::{HpaCache, Records};
@@ -35,6 +40,8 @@ pub struct Reconciler {
     pub actor: Actor,
     /// What a decision reads of the configuration.
     pub settings: Settings,
+    /// How much a report tells.
+    pub detail: Detail,
     /// The gate of the stale-cache check matters here.
     pub gates: Gates,
     /// Counts.
@@ -50,6 +57,8 @@ pub struct Reconciler {
 
 /// What one sync observed, decided and did.
 struct Pass {
+    at: Instant,
+    steps: Option<Steps>,
     outcome: Outcome,
     readings: Vec<TimedReading>,
 }
@@ -91,7 +100,12 @@ impl Reconciler {
             .get(&report.hpa)
             .cloned()
             .unwrap_or_default();
-        let Pass { outcome, readings } = self
+        let Pass {
+            at,
+            steps,
+            outcome,
+            readings,
+        } = self
             .pass(hpa, (&policy, &previous, &history), &mut report)
             .await;
         self.histories()
@@ -110,6 +124,10 @@ impl Reconciler {
         self.monitor
             .observe_reconciliation(outcome.action, fault, took);
         self.count(&report.hpa, &policy, (&outcome, &readings));
+        report.record = steps.map(|steps| DecisionRecord {
+            error: report.errors.last().cloned(),
+            ..flyball_trace::convert::record(&policy, at, &outcome, &steps)
+        });
         report.outcome = Some(outcome);
         report
     }
@@ -138,15 +156,16 @@ impl Reconciler {
             .iter()
             .map(|timed| timed.gathered.as_reading())
             .collect();
+        let at = self.now();
         let snapshot = Snapshot {
-            now: self.now(),
+            now: at,
             scale,
             previous,
             generation: hpa.metadata.generation,
             selection,
             readings: &references,
         };
-        let decision = decide(policy, &snapshot, history);
+        let (decision, steps) = self.decide(policy, &snapshot, history);
         let written = match (decision.scale_to, found) {
             (Some(replicas), Some(found)) => {
                 self.actor.set_scale(hpa, found, replicas, report).await
@@ -154,7 +173,32 @@ impl Reconciler {
             _ => WriteResult::NotAsked,
         };
         let outcome = conclude(decision, &written, self.now());
-        Pass { outcome, readings }
+        Pass {
+            at,
+            steps,
+            outcome,
+            readings,
+        }
+    }
+
+    fn decide(
+        &self,
+        policy: &Policy,
+        snapshot: &Snapshot<'_>,
+        history: &History,
+    ) -> (Decision, Option<Steps>) {
+        let mut decider = Decider::default();
+        match self.detail {
+            Detail::Outcome => (
+                decide_with(&mut decider, &mut Silent, policy, snapshot, history),
+                None,
+            ),
+            Detail::Steps => {
+                let mut steps = Steps::default();
+                let decision = decide_with(&mut decider, &mut steps, policy, snapshot, history);
+                (decision, Some(steps))
+            }
+        }
     }
 
     async fn metrics(

@@ -4,6 +4,7 @@
 use flyball_api::autoscaling::v2::HorizontalPodAutoscalerStatus;
 use flyball_clock::UnixMs;
 use flyball_core::outcome::Outcome;
+use flyball_trace::DecisionRecord;
 
 use crate::event::Event;
 use crate::key::ObjectKey;
@@ -31,6 +32,8 @@ pub struct SyncReport {
     pub errors: Vec<String>,
     /// The decision and what it was concluded to; absent unless the sync came that far.
     pub outcome: Option<Outcome>,
+    /// The same with every step, where the configuration asks for it.
+    pub record: Option<DecisionRecord>,
 }
 
 /// How far a sync came.
@@ -58,6 +61,7 @@ impl SyncReport {
             events: Vec::new(),
             errors: Vec::new(),
             outcome: None,
+            record: None,
         }
     }
 

@@ -153,6 +153,7 @@ impl Parts {
             gatherer,
             actor,
             settings: config.settings(),
+            detail: config.detail,
             gates: config.gates.clone(),
             monitor,
             clock: clock.clone(),

@@ -17,7 +17,8 @@ pub struct TokenBucket {
 }
 
 impl TokenBucket {
-    /// A full bucket of `burst` tokens, refilled with `tokens_per_second`.
+    /// A full bucket of `burst` tokens, refilled with `tokens_per_second`; without a refill rate nobody waits, as
+    /// `--kube-api-qps -1` asks for.
     pub fn new(tokens_per_second: f64, burst: u32, now_ms: UnixMs) -> Self {
         let burst = f64::from(burst);
         Self {
@@ -42,7 +43,7 @@ impl TokenBucket {
     pub fn reserve(&mut self, now_ms: UnixMs) -> Duration {
         self.refill(now_ms);
         self.tokens -= 1.0;
-        if self.tokens >= 0.0 {
+        if self.tokens >= 0.0 || self.tokens_per_ms <= 0.0 {
             return Duration::ZERO;
         }
         Duration::from_millis((-self.tokens / self.tokens_per_ms).ceil() as u64)
@@ -66,6 +67,12 @@ mod tests {
         assert!(waits[..30].iter().all(|wait| *wait == 0));
         assert_eq!(waits[30..], [50, 100, 150]);
         assert_eq!(bucket.reserve(150).as_millis(), 50);
+    }
+
+    #[test]
+    fn without_a_rate_nobody_waits() {
+        let mut bucket = TokenBucket::new(-1.0, 1, 0);
+        assert!((0..9).all(|_| bucket.reserve(0).is_zero()));
     }
 
     #[test]

@@ -456,6 +456,21 @@ async fn a_shadow_writes_nothing_and_tells_what_it_would_do() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_recorded_sync_tells_its_steps() {
+    let world = World::start(Config {
+        detail: crate::config::Detail::Steps,
+        ..Config::default()
+    })
+    .await;
+    let record = world.one().await.record.expect("asked for");
+    assert_eq!(
+        (record.from, record.to, record.error),
+        (Some(2), Some(4), None)
+    );
+    assert!(!record.steps.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_selected_kind_decides_which_objects_are_served() {
     let server = Scripted::default();
     let surroundings = Surroundings {
