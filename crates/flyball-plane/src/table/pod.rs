@@ -1,5 +1,6 @@
 //! Pods: readiness, the reason that stands for their state, restarts.
 
+use flyball_api::duration;
 use flyball_clock::UnixMs;
 use serde_json::{Value, json};
 
@@ -79,7 +80,7 @@ impl Restarts {
     fn text(self, now_ms: UnixMs) -> String {
         match self.last_ms {
             Some(last) if self.count != 0 => {
-                let ago = age::human(now_ms.saturating_sub(last));
+                let ago = duration::human(now_ms.saturating_sub(last));
                 format!("{} ({ago} ago)", self.count)
             }
             _ => self.count.to_string(),

@@ -7,7 +7,8 @@ use crate::world::{CONFIG_MAPS, DEPLOYMENTS, PODS, World, config_map, deployment
 #[tokio::test(start_paused = true)]
 async fn yaml_is_read_and_written() {
     let world = World::new().await;
-    let text = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: settings\ndata:\n  mode: \"0644\"\n";
+    let text =
+        "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: settings\ndata:\n  mode: \"0644\"\n";
     let reply = world
         .send(request("POST", CONFIG_MAPS, "application/yaml", text))
         .await;
