@@ -14,17 +14,20 @@
 //!
 //! Seconds may have a fraction (`0.5`). The pod's own annotation is stronger than its workload's.
 
+mod status;
+mod times;
+
 use std::sync::Arc;
 
 use flyball_clock::UnixMs;
 use serde_json::{Value, json};
 
+use self::status::status;
+use self::times::{Stage, Times, milliseconds};
 use super::object::{
-    annotation, condition, count, created_ms, int, is_deleting, is_ready, items, name, namespace,
-    print_time, put, text, time_at, uid,
+    annotation, count, int, is_deleting, is_ready, name, namespace, put, text, time_at, uid,
 };
 use super::owner::workloads_of;
-use super::suffix::content_hash;
 use super::view::{Kind, ObjectKey, Propagation, Step, View, Write};
 
 /// The one node there is.
@@ -77,224 +80,6 @@ pub fn step(view: &dyn View, key: &ObjectKey, now_ms: UnixMs) -> Step {
     Step { writes, next_due }
 }
 
-/// How far a pod has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Stage {
-    /// Bound to the node; containers are being made.
-    Scheduled,
-    /// Containers run.
-    Running,
-    /// Takes load.
-    Ready,
-    /// Its containers have ended, well or not.
-    Ended,
-}
-
-/// When a pod reaches each stage.
-struct Times {
-    stages: Vec<(Stage, UnixMs)>,
-    end: End,
-}
-
-/// What becomes of a pod whose containers end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
-    /// They do not end, or they are restarted again and again.
-    CrashLoop,
-    /// The pod has failed.
-    Failed,
-    /// The pod has done its work.
-    Succeeded,
-}
-
-impl End {
-    /// Phase of the pod, and why it is not ready.
-    fn words(self) -> (&'static str, &'static str) {
-        match self {
-            Self::CrashLoop => ("Running", "ContainersNotReady"),
-            Self::Failed => ("Failed", "PodFailed"),
-            Self::Succeeded => ("Succeeded", "PodCompleted"),
-        }
-    }
-}
-
-impl Times {
-    fn of(view: &dyn View, pod: &Arc<Value>) -> Self {
-        let owners = workloads_of(view, pod);
-        let told = |key: &str| {
-            annotation(pod, key).or_else(|| owners.iter().find_map(|owner| annotation(owner, key)))
-        };
-        let wait = |key: &str, default_ms| told(key).and_then(milliseconds).unwrap_or(default_ms);
-        let phase = told("flyball.dev/phase").unwrap_or_default();
-        let scheduled = created_ms(pod).saturating_add(wait("flyball.dev/pending-seconds", 0));
-        let running = scheduled.saturating_add(wait("flyball.dev/start-seconds", 1000));
-        let ready = running.saturating_add(wait("flyball.dev/ready-seconds", 1000));
-        let restarts = matches!(text(pod, "/spec/restartPolicy"), "" | "Always");
-        let end = match phase {
-            "Failed" if !restarts => End::Failed,
-            "Succeeded" if !restarts => End::Succeeded,
-            _ => End::CrashLoop,
-        };
-        let last = if matches!(phase, "Failed" | "Succeeded") {
-            Stage::Ended
-        } else {
-            Stage::Ready
-        };
-        let stages = match phase {
-            "Pending" => Vec::new(),
-            _ => vec![
-                (Stage::Scheduled, scheduled),
-                (Stage::Running, running),
-                (last, ready),
-            ],
-        };
-        Self { stages, end }
-    }
-
-    /// The last stage reached and since when.
-    fn reached(&self, now_ms: UnixMs) -> Option<(Stage, UnixMs)> {
-        self.stages
-            .iter()
-            .rev()
-            .find(|(_, at)| *at <= now_ms)
-            .copied()
-    }
-
-    fn after(&self, now_ms: UnixMs) -> Option<UnixMs> {
-        self.stages
-            .iter()
-            .map(|(_, at)| *at)
-            .find(|at| *at > now_ms)
-    }
-
-    fn at(&self, stage: Stage) -> UnixMs {
-        self.stages
-            .iter()
-            .find(|(known, _)| *known == stage)
-            .map_or(0, |(_, at)| *at)
-    }
-}
-
-/// Seconds, whole or with a fraction, in milliseconds; `None` when they are no finite number of at least 0.
-pub fn milliseconds(seconds: &str) -> Option<i64> {
-    let seconds: f64 = seconds.trim().parse().ok()?;
-    (seconds.is_finite() && seconds >= 0.0).then(|| (seconds * 1000.0).round() as i64)
-}
-
-fn status(pod: &Value, stage: Stage, times: &Times, since_ms: UnixMs) -> Value {
-    let (phase, why) = match stage {
-        Stage::Scheduled => ("Pending", "ContainersNotReady"),
-        Stage::Running | Stage::Ready => ("Running", "ContainersNotReady"),
-        Stage::Ended => times.end.words(),
-    };
-    let is_up = stage == Stage::Ready;
-    let scheduled = times.at(Stage::Scheduled);
-    let wait_reason = (!is_up).then_some(why);
-    let conditions = vec![
-        entry(
-            pod,
-            "PodReadyToStartContainers",
-            stage >= Stage::Running,
-            times.at(Stage::Running),
-            None,
-        ),
-        entry(pod, "Initialized", true, scheduled, None),
-        entry(pod, "Ready", is_up, since_ms, wait_reason),
-        entry(pod, "ContainersReady", is_up, since_ms, wait_reason),
-        entry(pod, "PodScheduled", true, scheduled, None),
-    ];
-    let mut status = pod.pointer("/status").cloned().unwrap_or_else(|| json!({}));
-    put(&mut status, &["phase"], json!(phase));
-    put(&mut status, &["conditions"], json!(conditions));
-    put(&mut status, &["startTime"], json!(print_time(scheduled)));
-    put(&mut status, &["hostIP"], json!(NODE_ADDRESS));
-    put(&mut status, &["hostIPs"], json!([{"ip": NODE_ADDRESS}]));
-    put(
-        &mut status,
-        &["containerStatuses"],
-        json!(containers(pod, stage, times)),
-    );
-    if stage >= Stage::Running {
-        let address = address(pod);
-        put(&mut status, &["podIP"], json!(address));
-        put(&mut status, &["podIPs"], json!([{"ip": address}]));
-    }
-    status
-}
-
-/// A condition of the pod; its transition time moves only with its status.
-fn entry(pod: &Value, kind: &str, holds: bool, since_ms: UnixMs, reason: Option<&str>) -> Value {
-    let state = if holds { "True" } else { "False" };
-    let known = condition(pod, kind).filter(|known| text(known, "/status") == state);
-    let since = known.map_or_else(
-        || print_time(since_ms),
-        |known| text(known, "/lastTransitionTime").to_owned(),
-    );
-    let mut entry =
-        json!({"type": kind, "status": state, "lastProbeTime": null, "lastTransitionTime": since});
-    if let Some(reason) = reason {
-        put(&mut entry, &["reason"], json!(reason));
-    }
-    if reason == Some("ContainersNotReady") {
-        let names: Vec<&str> = items(pod, "/spec/containers")
-            .iter()
-            .map(|entry| text(entry, "/name"))
-            .collect();
-        put(
-            &mut entry,
-            &["message"],
-            json!(format!(
-                "containers with unready status: [{}]",
-                names.join(" ")
-            )),
-        );
-    }
-    entry
-}
-
-fn containers(pod: &Value, stage: Stage, times: &Times) -> Vec<Value> {
-    let started = print_time(times.at(Stage::Running));
-    let finished = print_time(times.at(Stage::Ended));
-    let ended = |code: i64, reason: &str| json!({"terminated": {"exitCode": code, "reason": reason, "startedAt": started, "finishedAt": finished}});
-    let nothing = json!({});
-    let (now, before, restarts) = match (stage, times.end) {
-        (Stage::Scheduled, _) => (
-            json!({"waiting": {"reason": "ContainerCreating"}}),
-            nothing,
-            0,
-        ),
-        (Stage::Running | Stage::Ready, _) => {
-            (json!({"running": {"startedAt": started}}), nothing, 0)
-        }
-        (Stage::Ended, End::CrashLoop) => (
-            json!({"waiting": {"reason": "CrashLoopBackOff"}}),
-            ended(1, "Error"),
-            1,
-        ),
-        (Stage::Ended, End::Failed) => (ended(1, "Error"), nothing, 0),
-        (Stage::Ended, End::Succeeded) => (ended(0, "Completed"), nothing, 0),
-    };
-    let made = items(pod, "/spec/containers").iter().map(|container| {
-        json!({
-            "name": text(container, "/name"),
-            "image": text(container, "/image"),
-            "imageID": "",
-            "ready": stage == Stage::Ready,
-            "started": matches!(stage, Stage::Running | Stage::Ready),
-            "restartCount": restarts,
-            "state": now,
-            "lastState": before,
-        })
-    });
-    made.collect()
-}
-
-/// An address of the pod network, from the uid; two pods may share one, for nothing is sent to it.
-fn address(pod: &Value) -> String {
-    let [high, middle, low, ..] = content_hash(&[uid(pod)]).to_be_bytes();
-    format!("10.{}.{middle}.{low}", 64 | (high & 63))
-}
-
 /// A pod being deleted goes after its termination time, at the latest when its grace ends.
 fn terminate(view: &dyn View, pod: &Arc<Value>, now_ms: UnixMs) -> Step {
     let grace_ms = count(pod, "/metadata/deletionGracePeriodSeconds").saturating_mul(1000);
@@ -332,6 +117,7 @@ fn terminate(view: &dyn View, pod: &Arc<Value>, now_ms: UnixMs) -> Step {
 
 #[cfg(test)]
 mod tests {
+    use super::super::object::{condition, print_time};
     use super::super::testing::{START, World};
     use super::*;
 
