@@ -24,13 +24,11 @@ pub(super) static COLUMNS: [Column; 7] = [
 ];
 
 pub(super) fn cells(object: &Value, now_ms: UnixMs) -> Vec<Value> {
-    match HorizontalPodAutoscaler::deserialize(object) {
-        Ok(autoscaler) => printing::cells(&autoscaler, Time::from_millis(now_ms)),
-        // Nothing that cannot be read is stored; a row of blanks still shows that it is there.
-        Err(_) => {
-            let mut blanks = vec![Value::Null; COLUMNS.len()];
-            blanks[0] = name(object);
-            blanks
-        }
+    if let Ok(autoscaler) = HorizontalPodAutoscaler::deserialize(object) {
+        return printing::cells(&autoscaler, Time::from_millis(now_ms));
     }
+    // Nothing that cannot be read is stored; a row of blanks still shows that it is there.
+    let mut blanks = vec![Value::Null; COLUMNS.len()];
+    blanks[0] = name(object);
+    blanks
 }
