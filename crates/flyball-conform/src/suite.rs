@@ -6,14 +6,18 @@ use serde_json::Value;
 use crate::vectors::Outcome;
 
 mod behavior;
+mod defaults;
 mod expected;
+mod manifest;
 mod monitor;
 mod pods;
 mod quantity;
 mod rate_limiter;
 mod replica_calculator;
 mod selector_store;
+mod strategy;
 mod utilization;
+mod validation;
 
 /// A list of cases inside a suite's file.
 pub struct List {
@@ -27,12 +31,15 @@ pub struct List {
 pub fn lists(suite: &str) -> Option<&'static [List]> {
     Some(match suite {
         "behavior" => behavior::LISTS,
+        "defaults" => defaults::LISTS,
         "monitor" => monitor::LISTS,
         "quantity" => quantity::LISTS,
         "rate_limiter" => rate_limiter::LISTS,
         "replica_calculator" => replica_calculator::LISTS,
         "selector_store" => selector_store::LISTS,
+        "strategy" => strategy::LISTS,
         "utilization" => utilization::LISTS,
+        "validation" => validation::LISTS,
         _ => return None,
     })
 }

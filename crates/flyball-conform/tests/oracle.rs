@@ -14,10 +14,18 @@ const OUT_OF: u64 = 5;
 
 fn lines() -> Vec<String> {
     let mut lines = Vec::new();
-    for entry in Path::new(FOLDER).read_dir().unwrap() {
-        let path = entry.unwrap().path();
+    for entry in Path::new(FOLDER)
+        .read_dir()
+        .expect("the folder is part of the project")
+    {
+        let path = entry.expect("the folder can be listed").path();
         if path.extension().is_some_and(|end| end == "jsonl") {
-            lines.extend(fs::read_to_string(path).unwrap().lines().map(str::to_owned));
+            lines.extend(
+                fs::read_to_string(path)
+                    .expect("timelines are text")
+                    .lines()
+                    .map(str::to_owned),
+            );
         }
     }
     lines
@@ -53,29 +61,26 @@ fn every_sync_equals_the_genuine_controllers() {
     assert!(differing.is_empty(), "{}", differing.join("\n"));
 }
 
-/// Replays the first line of a file with one text in its timeline replaced by another.
-#[track_caller]
-fn differs(file: &str, part: &str, other: &str) -> String {
-    let text = fs::read_to_string(Path::new(FOLDER).join(file)).unwrap();
-    let line = text.lines().next().unwrap();
-    let (scenario, timeline) = line.split_once("\"out\":").unwrap();
-    assert!(timeline.contains(part), "{part} is not in the timeline");
+/// The difference that replacing `part` of the first timeline of a file by `other` makes.
+fn difference(file: &str, part: &str, other: &str) -> Option<String> {
+    let text = fs::read_to_string(Path::new(FOLDER).join(file)).ok()?;
+    let (scenario, timeline) = text.lines().next()?.split_once("\"out\":")?;
     let changed = format!("{scenario}\"out\":{}", timeline.replacen(part, other, 1));
     match replay(&changed).1 {
-        Verdict::Failed(difference) => difference,
-        Verdict::Passed => panic!("a timeline with {other} instead of {part} passed"),
+        Verdict::Failed(difference) if timeline.contains(part) => Some(difference),
+        _ => None,
     }
 }
 
 #[test]
 fn another_time_message_or_size_is_a_difference() {
-    let time = differs("hand.jsonl", "\"t\":15000", "\"t\":15001");
+    let time = difference("hand.jsonl", "\"t\":15000", "\"t\":15001").unwrap();
     assert!(
         time.contains("-began at, ms: 15001\n+began at, ms: 15000"),
         "{time}"
     );
-    let message = differs("hand.jsonl", "the desired count is", "the wanted count is");
+    let message = difference("hand.jsonl", "the desired count is", "the wanted count is").unwrap();
     assert!(message.starts_with("sync 0 of "), "{message}");
-    differs("hand.jsonl", "\"a\":10", "\"a\":11");
-    differs("hand.jsonl", "\"w\":1", "\"w\":2");
+    assert!(difference("hand.jsonl", "\"a\":10", "\"a\":11").is_some());
+    assert!(difference("hand.jsonl", "\"w\":1", "\"w\":2").is_some());
 }
