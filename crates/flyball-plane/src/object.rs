@@ -82,7 +82,10 @@ pub fn fields(object: &mut Value) -> &mut Map<String, Value> {
     if !object.is_object() {
         *object = Value::Object(Map::new());
     }
-    object.as_object_mut().expect("made an object just above")
+    match object {
+        Value::Object(fields) => fields,
+        _ => unreachable!("made an object just above"),
+    }
 }
 
 /// The fields of `object.<field>`, made when absent.

@@ -15,7 +15,6 @@ use crate::auth::Token;
 use crate::certs::{Certs, CertsError};
 use crate::entropy::Entropy;
 use crate::listen::{self, ListenError};
-use crate::refusal::Refusal;
 use crate::registry::{Mode, Registry};
 use crate::service::Service;
 use crate::store::{self, OpenError, Storage, Store};
@@ -177,15 +176,11 @@ impl Plane {
             .expect("namespaces are built in");
         let object = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
         match registry.create(kind, "", object, Mode::Commit).await {
-            Ok(_) => Ok(()),
-            Err(Refusal {
-                reason: "AlreadyExists",
-                ..
-            }) => Ok(()),
-            Err(refusal) => Err(PlaneError::Namespace {
+            Err(refusal) if refusal.reason != "AlreadyExists" => Err(PlaneError::Namespace {
                 name,
                 why: refusal.message,
             }),
+            Ok(_) | Err(_) => Ok(()),
         }
     }
 

@@ -45,7 +45,7 @@ enum Stopped {
     /// Somebody else was faster: look again at once.
     Overtaken,
     /// The store refused.
-    Refused(Write, Refusal),
+    Refused(Box<(Write, Refusal)>),
 }
 
 /// Runs the controllers until the plane stops.
@@ -155,7 +155,7 @@ impl Driver {
                 self.refusals.remove(&task);
             }
             Err(Stopped::Overtaken) => self.agenda.add(task, now_ms),
-            Err(Stopped::Refused(write, refusal)) => self.back_off(task, &write, &refusal).await,
+            Err(Stopped::Refused(refused)) => self.back_off(task, &refused.0, &refused.1).await,
         }
         true
     }
@@ -206,7 +206,7 @@ impl Driver {
                 {
                     return Err(Stopped::Overtaken);
                 }
-                Err(refusal) => return Err(Stopped::Refused(write, refusal)),
+                Err(refusal) => return Err(Stopped::Refused(Box::new((write, refusal)))),
             }
         }
         Ok(())

@@ -148,6 +148,18 @@ fn request_limits(container: &mut Value) {
     }
 }
 
+/// A container's requests or limits.
+fn amounts<'a>(
+    container: &'a Value,
+    which: &str,
+    empty: &'a Map<String, Value>,
+) -> &'a Map<String, Value> {
+    let amounts = container
+        .get("resources")
+        .and_then(|resources| resources.get(which));
+    amounts.and_then(Value::as_object).unwrap_or(empty)
+}
+
 /// Upstream: pkg/apis/core/helper/qos `ComputePodQOS`, over cpu and memory.
 fn qos_class(object: &Value) -> &'static str {
     const COUNTED: [&str; 2] = ["cpu", "memory"];
@@ -161,16 +173,6 @@ fn qos_class(object: &Value) -> &'static str {
             .filter_map(|list| list.as_array())
             .flatten()
     };
-    fn amounts<'a>(
-        container: &'a Value,
-        which: &str,
-        empty: &'a Map<String, Value>,
-    ) -> &'a Map<String, Value> {
-        let amounts = container
-            .get("resources")
-            .and_then(|resources| resources.get(which));
-        amounts.and_then(Value::as_object).unwrap_or(empty)
-    }
     let any = containers().any(|container| {
         COUNTED.iter().any(|resource| {
             amounts(container, "requests", &empty).contains_key(*resource)

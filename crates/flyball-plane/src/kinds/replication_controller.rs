@@ -1,7 +1,7 @@
 //! core/v1 ReplicationController. Source: registry/core/replicationcontroller/strategy.go, core/v1 defaults.go,
 //! core validation `ValidateReplicationControllerSpec`.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{pod_template, workload};
 use crate::field::{self, FieldError};
@@ -41,7 +41,7 @@ impl Strategy for ReplicationController {
             .collect();
         let empty = json!({});
         let selector = object.pointer("/spec/selector").and_then(Value::as_object);
-        if selector.is_none_or(|selector| selector.is_empty()) {
+        if selector.is_none_or(Map::is_empty) {
             errors.push(field::required("spec.selector", ""));
         }
         let Some(template) = object.pointer("/spec/template") else {

@@ -2,7 +2,7 @@
 //! Source: apps validation `ValidateDeploymentSpec`, `ValidateReplicaSetSpec`, `ValidateStatefulSetSpec`.
 
 use flyball_api::selector::LabelSelector;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::pod_template;
 use crate::field::{self, FieldError};
@@ -54,7 +54,7 @@ fn is_empty(selector: &Value) -> bool {
     let labels = selector
         .get("matchLabels")
         .and_then(Value::as_object)
-        .is_none_or(|map| map.is_empty());
+        .is_none_or(Map::is_empty);
     let list = selector
         .get("matchExpressions")
         .and_then(Value::as_array)

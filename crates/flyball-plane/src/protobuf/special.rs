@@ -9,9 +9,8 @@ use super::{ProtobufError, text};
 /// The JSON of a special message, `None` when `name` is an ordinary one.
 pub(super) fn decode(name: &str, bytes: &[u8]) -> Result<Option<Value>, ProtobufError> {
     Ok(Some(match name {
-        "Quantity" => {
-            first_bytes(bytes)?.map_or(Ok("0".into()), |bytes| text(bytes).map(Value::from))?
-        }
+        "Quantity" => first_bytes(bytes)?
+            .map_or_else(|| Ok("0".into()), |bytes| text(bytes).map(Value::from))?,
         "Time" => time(bytes, 0)?,
         "MicroTime" => time(bytes, 6)?,
         "IntOrString" => int_or_string(bytes)?,
@@ -39,7 +38,7 @@ fn time(bytes: &[u8], digits: usize) -> Result<Value, ProtobufError> {
         match field? {
             (1, Field::Varint(number)) => seconds = number.cast_signed(),
             (2, Field::Varint(number)) => {
-                nanos = i32::try_from(number).map_err(|_| ProtobufError::Malformed)?
+                nanos = i32::try_from(number).map_err(|_| ProtobufError::Malformed)?;
             }
             _ => {}
         }

@@ -36,7 +36,7 @@ impl Registry {
     /// kind lets a PUT create it). `make` is called again when another writer was faster; both of its forms are the stored one.
     ///
     /// # Errors
-    /// 404, 409 when the made object carries another revision, 422 when it breaks rules, and whatever `make` refuses.
+    /// 404, 409 when the wanted object carries another revision, 422 when it breaks rules, and whatever `make` refuses.
     pub async fn update(
         &self,
         place: Place<'_>,
@@ -48,8 +48,8 @@ impl Registry {
             let Some(current) = self.find(place) else {
                 return self.put_new(place, part, mode, make(None)).await;
             };
-            let made = make(Some(&current.object))?;
-            let new = settle(place, part, made, &current.object)?;
+            let wanted = make(Some(&current.object))?;
+            let new = settle(place, part, wanted, &current.object)?;
             if new == *current.object || mode == Mode::DryRun {
                 return Ok(Updated {
                     object: Arc::new(new),
@@ -71,14 +71,16 @@ impl Registry {
         place: Place<'_>,
         part: Part,
         mode: Mode,
-        made: Result<Value, Refusal>,
+        wanted: Result<Value, Refusal>,
     ) -> Result<Updated, Refusal> {
         if place.kind.put == PutRule::Unconditional || part == Part::Status {
             return Err(Refusal::not_found(place.kind.subject(place.name)));
         }
-        let mut made = made?;
-        object::remove_meta(&mut made, "resourceVersion");
-        let object = self.create(place.kind, place.namespace, made, mode).await?;
+        let mut wanted = wanted?;
+        object::remove_meta(&mut wanted, "resourceVersion");
+        let object = self
+            .create(place.kind, place.namespace, wanted, mode)
+            .await?;
         Ok(Updated {
             object,
             created: true,
@@ -124,7 +126,7 @@ fn is_finished(new: &Value, old: &Value) -> bool {
             == 0
 }
 
-/// Brings a made object into the form in which it can replace `old`, and checks it.
+/// Brings a wanted object into the form in which it can replace `old`, and checks it.
 fn settle(place: Place<'_>, part: Part, mut new: Value, old: &Value) -> Result<Value, Refusal> {
     let kind = place.kind;
     metadata::normalize(&mut new);

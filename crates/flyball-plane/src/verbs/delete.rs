@@ -92,13 +92,11 @@ impl Call {
             serde_json::from_slice(&json)
                 .map_err(|error| Refusal::bad_request(error.to_string()))?
         };
-        let text = |field: &str| match bytes.is_empty() {
-            true => self.query.get(field).map(str::to_owned),
-            false => match from_body.get(field) {
-                Some(Value::String(text)) => Some(text.clone()),
-                Some(Value::Null) | None => None,
-                Some(other) => Some(other.to_string()),
-            },
+        let text = |field: &str| match from_body.get(field) {
+            _ if bytes.is_empty() => self.query.get(field).map(str::to_owned),
+            Some(Value::String(text)) => Some(text.clone()),
+            Some(Value::Null) | None => None,
+            Some(other) => Some(other.to_string()),
         };
         let grace_seconds = match text("gracePeriodSeconds") {
             Some(number) => Some(number.parse().map_err(|_| {
@@ -157,10 +155,9 @@ fn propagation(
             "orphanDependents and deletionPropagation cannot be both set",
         ),
         (None, None) => return Ok(None),
-        (None, Some("true")) => return Ok(Some(Propagation::Orphan)),
+        (None, Some("true")) | (Some("Orphan"), None) => return Ok(Some(Propagation::Orphan)),
         (None, Some(_)) | (Some("Background"), None) => return Ok(Some(Propagation::Background)),
         (Some("Foreground"), None) => return Ok(Some(Propagation::Foreground)),
-        (Some("Orphan"), None) => return Ok(Some(Propagation::Orphan)),
         (Some(other), None) => crate::field::not_supported(
             "propagationPolicy",
             other,

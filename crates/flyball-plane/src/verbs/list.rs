@@ -255,12 +255,11 @@ fn match_rule(rule: &str, revision: Option<&str>, paged: bool) -> Vec<FieldError
         errors.push(crate::field::forbidden(FIELD, detail));
     }
     match rule {
-        "NotOlderThan" => {}
         "Exact" if revision == Some("0") => errors.push(crate::field::forbidden(
             FIELD,
             "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"",
         )),
-        "Exact" => {}
+        "Exact" | "NotOlderThan" => {}
         other => errors.push(crate::field::not_supported(
             FIELD,
             other,

@@ -118,7 +118,7 @@ impl Call {
                 .unwrap_or_else(|refusal| respond::refused(&refusal));
         }
         match self.run(method, sub, &body).await {
-            Some(Ok(answer)) => self.render(answer),
+            Some(Ok(answer)) => self.render(&answer),
             Some(Err(refusal)) => respond::refused(&refusal),
             None => respond::text(StatusCode::METHOD_NOT_ALLOWED, "405: Method Not Allowed"),
         }
@@ -192,7 +192,7 @@ impl Call {
         self.kind.encode(&self.version, object)
     }
 
-    fn render(&self, answer: Answer) -> Response<Body> {
+    fn render(&self, answer: &Answer) -> Response<Body> {
         let value = match self.shaped(&answer.content, Headers::Shown) {
             Ok(value) => value,
             Err(refusal) => return respond::refused(&refusal),

@@ -27,9 +27,9 @@ use crate::table::Headers;
 /// Changes read from the history at once.
 const READ_MAX: usize = 256;
 /// How often an idle watcher that asked for bookmarks gets one. Upstream: `defaultBookmarkFrequency`.
-const BOOKMARK_EVERY: Duration = Duration::from_secs(60);
+const BOOKMARK_EVERY: Duration = Duration::from_mins(1);
 /// How long a watch lasts that does not say. Upstream: `MinRequestTimeout`, 1800 s and up to as much again at random.
-const TIMEOUT_DEFAULT: Duration = Duration::from_secs(1800);
+const TIMEOUT_DEFAULT: Duration = Duration::from_mins(30);
 /// Marks the bookmark after the initial events. Upstream: `InitialEventsAnnotationKey`.
 const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
 
