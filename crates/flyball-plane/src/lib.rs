@@ -1,4 +1,52 @@
-//! See the crate's description; contents follow.
+//! The embedded control plane: an API server in one process that stock kubectl and unchanged kube-rs take for Kubernetes 1.37,
+//! with the workload controllers and metrics APIs that make a small cluster of it. It stores autoscalers like any other object and acts
+//! on none: it is the referee, not a player.
+//!
+//! # Shape
+//!
+//! ```text
+//! listen (TLS) -> auth (token) -> service -> verbs ----> registry -> store -> log (redb, synced)
+//!                                    |         |            |          |
+//!                       discovery, openapi   table,       kinds     history -> watches, workloads
+//!                       metrics_api          patch        (rules)
+//! ```
+//!
+//! - [`store`]: objects in memory, ordered by (resource, namespace, name). On disk a log of changes; a change is synced before
+//!   anybody sees it. One writer thread commits waiting changes together. In memory there is no thread at all.
+//! - [`registry`]: create, update and delete of any kind, in upstream's order of steps and in its words.
+//! - [`kind`], [`kinds`]: what differs between kinds, one file each: names, defaults, rules.
+//! - `verbs`, [`request`], [`respond`], `negotiation`, [`body`]: HTTP in front of it. [`Service`] is the whole as one
+//!   `tower::Service`, in process and trusted; [`Plane::serve`] puts TLS and the token around it.
+//! - [`schema`], [`patch`], [`table`], `protobuf`: the types, and what is done to and with them.
+//! - [`workload`], [`metrics_api`]: controllers as pure steps and metrics as pure answers; `workloads` drives the steps from the
+//!   store's changes and the clock, so that all of it runs in virtual time.
+//!
+//! # Who may come in
+//!
+//! The listener binds loopback addresses unless [`Exposure::EverybodyOnTheNetwork`] says otherwise. Every request needs the bearer
+//! token of the kubeconfig but `/healthz`, `/livez`, `/readyz` and `/version`, which upstream leaves open as well. There is one user
+//! and no authorization: whoever has the token may do everything. Certificates, token and port stay the same over restarts.
+//!
+//! # Bounds
+//!
+//! | what | bound | beyond it |
+//! |---|---|---|
+//! | body of a request | 3 MiB ([`body::BYTES_MAX`]) | 413 |
+//! | operations of a JSON patch | 10,000 | 413 |
+//! | requests at once, watches apart | 600 | 429, `Retry-After: 1` |
+//! | watches at once | 1024 | 429, `Retry-After: 1` |
+//! | connections at once | 512, with 250 HTTP/2 streams each | they wait in the kernel |
+//! | handshake and headers | 32 s | the connection is closed |
+//! | changes kept for watchers | 8192 ([`store::HISTORY_MAX`]) | 410 Expired as the last event |
+//! | changes waiting for the disk | 1024, 256 in one transaction | their senders wait |
+//! | tries against faster writers | 64 | 409 |
+//! | tries for a generated name | 8 | 409 |
+//! | age of Events | one hour | they are deleted |
+//!
+//! # What is not kept or served
+//!
+//! managedFields (so no server-side apply: 415 says what to send instead), OpenAPI v2, protobuf answers, admission webhooks, `exec`, `log`,
+//! lists of old revisions (410 unless nothing has changed since).
 
 mod api;
 mod auth;
@@ -33,5 +81,6 @@ mod verbs;
 pub mod workload;
 mod workloads;
 
+pub use listen::ListenError;
 pub use plane::{Config, Exposure, Plane, PlaneError};
 pub use service::Service;

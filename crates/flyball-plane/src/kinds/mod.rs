@@ -4,6 +4,7 @@ mod config_map;
 mod controller_revision;
 mod deployment;
 mod event;
+mod horizontal_pod_autoscaler;
 mod lease;
 mod namespace;
 mod pod;
@@ -24,6 +25,7 @@ pub fn builtin() -> Kinds {
         config_map::kind(),
         controller_revision::kind(),
         deployment::kind(),
+        horizontal_pod_autoscaler::kind(),
         lease::kind(),
         namespace::kind(),
         pod::kind(),

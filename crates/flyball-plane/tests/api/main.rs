@@ -1,5 +1,6 @@
 //! The plane through its service, in process and in virtual time.
 
+mod autoscalers;
 mod client;
 mod content;
 mod deletion;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::world::{
-    CONFIG_MAPS, DEPLOYMENTS, JSON_PATCH, MERGE, STRATEGIC, World, config_map, deployment,
+    CONFIG_MAPS, DEPLOYMENTS, JSON_PATCH, MERGE, Reply, STRATEGIC, World, config_map, deployment,
 };
 
 #[tokio::test(start_paused = true)]
@@ -27,16 +27,18 @@ async fn a_created_object_gets_what_only_the_server_gives() {
     assert_eq!(made["status"], json!({}));
 }
 
+fn check(table: &[(Reply, u16, &str, &str)]) {
+    for (reply, code, reason, message) in table {
+        assert_eq!(reply.refusal(), (*code, *reason, *message));
+    }
+}
+
 #[tokio::test(start_paused = true)]
-async fn refusals_are_in_upstreams_words() {
+async fn what_is_missing_or_taken_is_named_in_upstreams_words() {
     let world = World::new().await;
     world.post(CONFIG_MAPS, &config_map("a")).await.ok();
-    let with = |change: fn(&mut Value)| {
-        let mut object = config_map("b");
-        change(&mut object);
-        object
-    };
-    let table = [
+    let elsewhere = "/api/v1/namespaces/nope/configmaps";
+    check(&[
         (
             world.get(&format!("{CONFIG_MAPS}/x")).await,
             404,
@@ -56,39 +58,46 @@ async fn refusals_are_in_upstreams_words() {
             "configmaps \"a\" already exists",
         ),
         (
-            world
-                .post("/api/v1/namespaces/nope/configmaps", &config_map("a"))
-                .await,
+            world.post(elsewhere, &config_map("a")).await,
             404,
             "NotFound",
             "namespaces \"nope\" not found",
         ),
         (
             world
-                .post(
-                    CONFIG_MAPS,
-                    &with(|o| o["metadata"]["namespace"] = "other".into()),
-                )
+                .put(&format!("{CONFIG_MAPS}/b"), &config_map("b"))
                 .await,
+            404,
+            "NotFound",
+            "configmaps \"b\" not found",
+        ),
+    ]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_does_not_belong_is_refused_in_upstreams_words() {
+    let world = World::new().await;
+    world.post(CONFIG_MAPS, &config_map("a")).await.ok();
+    let with =
+        |metadata: Value| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata});
+    let foreign = with(json!({"name": "b", "namespace": "other"}));
+    let versioned = with(json!({"name": "b", "resourceVersion": "7"}));
+    let nameless = with(json!({}));
+    check(&[
+        (
+            world.post(CONFIG_MAPS, &foreign).await,
             400,
             "BadRequest",
             "the namespace of the provided object does not match the namespace sent on the request",
         ),
         (
-            world
-                .post(
-                    CONFIG_MAPS,
-                    &with(|o| o["metadata"]["resourceVersion"] = "7".into()),
-                )
-                .await,
+            world.post(CONFIG_MAPS, &versioned).await,
             500,
             "",
             "resourceVersion should not be set on objects to be created",
         ),
         (
-            world
-                .post(CONFIG_MAPS, &with(|o| o["metadata"] = json!({})))
-                .await,
+            world.post(CONFIG_MAPS, &nameless).await,
             422,
             "Invalid",
             "ConfigMap \"\" is invalid: metadata.name: Required value: name or generateName is required",
@@ -102,23 +111,12 @@ async fn refusals_are_in_upstreams_words() {
             "the name of the object (b) does not match the name on the URL (a)",
         ),
         (
-            world
-                .put(&format!("{CONFIG_MAPS}/b"), &config_map("b"))
-                .await,
-            404,
-            "NotFound",
-            "configmaps \"b\" not found",
-        ),
-        (
             world.post(CONFIG_MAPS, &deployment("web", 1)).await,
             400,
             "BadRequest",
             "the API version in the data (apps/v1) does not match the expected API version (v1)",
         ),
-    ];
-    for (reply, code, reason, message) in &table {
-        assert_eq!(reply.refusal(), (*code, *reason, *message));
-    }
+    ]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -260,9 +258,9 @@ async fn a_patch_with_a_revision_is_conditional() {
     let world = World::new().await;
     let path = format!("{CONFIG_MAPS}/a");
     world.post(CONFIG_MAPS, &config_map("a")).await.ok();
-    let patch = json!({"metadata": {"resourceVersion": "1"}, "data": {"a": "2"}});
+    let stale = json!({"metadata": {"resourceVersion": "1"}, "data": {"a": "2"}});
     assert_eq!(
-        world.patch(&path, MERGE, &patch).await.refusal().1,
+        world.patch(&path, MERGE, &stale).await.refusal().1,
         "Conflict"
     );
 }

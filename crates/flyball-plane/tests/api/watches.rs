@@ -24,9 +24,10 @@ impl Watch {
     }
 
     async fn next(&mut self) -> Option<Value> {
-        let frame: Bytes = self.0.frame().await?.unwrap().into_data().unwrap();
+        let frame = self.0.frame().await?.expect("the stream does not fail");
+        let frame: Bytes = frame.into_data().expect("there are no trailers");
         assert!(frame.ends_with(b"\n"), "each event is a line");
-        Some(serde_json::from_slice(&frame).unwrap())
+        Some(serde_json::from_slice(&frame).expect("each line is JSON"))
     }
 
     /// Type and name of the next event, and its object's revision.

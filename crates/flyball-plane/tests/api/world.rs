@@ -54,7 +54,7 @@ impl World {
         let clock = Clock::starting_at(START_MS);
         let plane = Plane::open(Config::in_memory(1), clock.clone())
             .await
-            .unwrap();
+            .expect("a plane in memory opens");
         Self { plane, clock }
     }
 
@@ -64,7 +64,7 @@ impl World {
 
     pub(crate) async fn send(&self, request: Request<Full<Bytes>>) -> Reply {
         let (parts, body) = self.start(request).await.into_parts();
-        let bytes = body.collect().await.unwrap().to_bytes();
+        let bytes = body.collect().await.expect("the answer ends").to_bytes();
         let value = serde_json::from_slice(&bytes)
             .unwrap_or_else(|_| Value::String(String::from_utf8_lossy(&bytes).into_owned()));
         Reply {
@@ -98,8 +98,8 @@ impl World {
         .await
     }
 
-    pub(crate) async fn patch(&self, path: &str, media_type: &str, patch: &Value) -> Reply {
-        self.send(request("PATCH", path, media_type, &patch.to_string()))
+    pub(crate) async fn patch(&self, path: &str, media_type: &str, change: &Value) -> Reply {
+        self.send(request("PATCH", path, media_type, &change.to_string()))
             .await
     }
 
@@ -133,7 +133,7 @@ pub(crate) fn request(
     }
     request
         .body(Full::new(Bytes::from(body.to_owned())))
-        .unwrap()
+        .expect("method, path and type are sound")
 }
 
 pub(crate) const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/default/deployments";
