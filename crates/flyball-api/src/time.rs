@@ -16,42 +16,52 @@ const ZERO_MS: i64 = -62_135_596_800_000;
 #[error("parsing time {} as \"2006-01-02T15:04:05Z07:00\": cannot parse", go_text::quote(.0))]
 pub struct ParseTimeError(String);
 
-/// Milliseconds since 1970 of an RFC 3339 text; finer parts are dropped.
+/// Milliseconds since 1970 of an RFC 3339 text; finer parts are dropped. The last day of the year 9999 is out of range.
 fn parse_millis(text: &str) -> Result<i64, ParseTimeError> {
-    let parsed = if is_rfc_3339(text) {
-        text.parse::<Timestamp>().ok()
-    } else {
-        None
-    };
-    parsed
-        .map(Timestamp::as_millisecond)
-        .ok_or_else(|| ParseTimeError(text.to_owned()))
+    let parsed = Parts::split(text).and_then(|parts| {
+        let seconds = format!("{}{}", parts.seconds, parts.zone)
+            .parse::<Timestamp>()
+            .ok()?;
+        let places = format!("{:0<3}", parts.fraction);
+        Some(seconds.as_millisecond() + places[..3].parse::<i64>().ok()?)
+    });
+    parsed.ok_or_else(|| ParseTimeError(text.to_owned()))
 }
 
-/// The shape that Go's layout asks for: the date library alone would let other notations and leap seconds pass.
-fn is_rfc_3339(text: &str) -> bool {
-    let fits = |text: &str, shape: &str| {
-        let digit_or_same = |(b, s): (u8, u8)| {
-            if s == b'0' {
-                b.is_ascii_digit()
-            } else {
-                b == s
-            }
-        };
-        text.len() == shape.len() && text.bytes().zip(shape.bytes()).all(digit_or_same)
-    };
-    let Some((start, rest)) = text.split_at_checked(19) else {
-        return false;
-    };
-    let zone = match rest.strip_prefix(['.', ',']) {
-        Some(fraction) => match fraction.trim_start_matches(|c: char| c.is_ascii_digit()) {
-            zone if zone.len() < fraction.len() => zone,
-            _ => return false,
-        },
-        None => rest,
-    };
-    let zone_fits = zone == "Z" || fits(zone, "+00:00") || fits(zone, "-00:00");
-    fits(start, "0000-00-00T00:00:00") && !start.ends_with(":60") && zone_fits
+/// A time in the shape that Go's layout asks for: the date library alone would let other notations and leap seconds pass,
+/// and refuse fractions that are finer than it can hold.
+struct Parts<'a> {
+    seconds: &'a str,
+    fraction: &'a str,
+    zone: &'a str,
+}
+
+impl<'a> Parts<'a> {
+    fn split(text: &'a str) -> Option<Self> {
+        let (seconds, rest) = text.split_at_checked(19)?;
+        let zone = rest.trim_start_matches(|c: char| ".,".contains(c) || c.is_ascii_digit());
+        let (point, fraction) = rest[..rest.len() - zone.len()]
+            .split_at_checked(1)
+            .unwrap_or_default();
+        let has_fraction =
+            [".", ","].contains(&point) && is_shaped(fraction, &"0".repeat(fraction.len().max(1)));
+        let zone_fits = zone == "Z" || is_shaped(zone, "+00:00") || is_shaped(zone, "-00:00");
+        let fits = is_shaped(seconds, "0000-00-00T00:00:00")
+            && !seconds.ends_with(":60")
+            && (point.is_empty() || has_fraction)
+            && zone_fits;
+        fits.then_some(Self {
+            seconds,
+            fraction,
+            zone,
+        })
+    }
+}
+
+/// Whether the text has a digit wherever the shape has a zero, and is the same elsewhere.
+fn is_shaped(text: &str, shape: &str) -> bool {
+    let fits = |(b, s): (u8, u8)| b == s || (s == b'0' && b.is_ascii_digit());
+    text.len() == shape.len() && text.bytes().zip(shape.bytes()).all(fits)
 }
 
 fn timestamp(millis: i64) -> Timestamp {
@@ -163,6 +173,11 @@ mod tests {
             (
                 "2000-01-01T00:00:00,5Z",
                 946_684_800_500,
+                "2000-01-01T00:00:00Z",
+            ),
+            (
+                "2000-01-01T00:00:00.1234567890123Z",
+                946_684_800_123,
                 "2000-01-01T00:00:00Z",
             ),
             ("1969-12-31T23:59:59.5Z", -500, "1969-12-31T23:59:59Z"),
