@@ -18,8 +18,11 @@ use crate::transport::{Body, Transport};
 /// A call that takes longer than this has failed; the API server itself gives up after 60 s.
 const CALL_TIMEOUT: Duration = Duration::from_secs(70);
 
-/// User agent, as the built-in controller's client is named.
+/// User agent; what stands before its slash is the name the server keeps as the manager of the fields written.
 const USER_AGENT: &str = "flyball/horizontal-pod-autoscaler";
+
+/// The name under which the server keeps what this client writes.
+pub(crate) const FIELD_MANAGER: &str = "flyball";
 
 /// Request counters under client-go's names (component-base/metrics/prometheus/restclient, v0.37.2).
 #[derive(Clone, Debug)]

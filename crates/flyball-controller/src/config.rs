@@ -10,6 +10,7 @@ use flyball_core::time::Span;
 
 use crate::api_client::Rate;
 use crate::gates::{Gate, Gates};
+use crate::ownership::Ownership;
 
 /// What a controller does with what it decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -80,6 +81,8 @@ pub struct Config {
     pub rate: Rate,
     /// `--mode`
     pub mode: Mode,
+    /// `--take-over`: what to do with an HPA whose status another controller owns.
+    pub ownership: Ownership,
     /// `--kind`
     pub kind: Kind,
     /// `--profile`: which upstream arithmetic is in force.
@@ -105,6 +108,7 @@ impl Default for Config {
                 burst: 30,
             },
             mode: Mode::default(),
+            ownership: Ownership::default(),
             kind: Kind::default(),
             profile: Profile::default(),
             options: Options::default(),

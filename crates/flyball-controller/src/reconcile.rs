@@ -19,12 +19,13 @@ use flyball_core::{
 use flyball_trace::DecisionRecord;
 
 use crate::act::Actor;
-use crate::config::Detail;
+use crate::config::{Detail, Kind, Mode};
 use crate::gates::{Gate, Gates};
 use crate::gather::{FoundScale, Gatherer, TimedReading};
 use crate::hpa_cache::{HpaCache, Records};
 use crate::key::ObjectKey;
 use crate::monitor::Monitor;
+use crate::ownership::{ForeignStatus, Ownership, foreign_status};
 use crate::report::{Course, Observer, SyncReport};
 use crate::workqueue::Next;
 
@@ -40,6 +41,8 @@ pub struct Reconciler {
     pub actor: Actor,
     /// What a decision reads of the configuration.
     pub settings: Settings,
+    /// Whether objects of another owner are left alone.
+    pub ownership: Ownership,
     /// How much a report tells.
     pub detail: Detail,
     /// The gate of the stale-cache check matters here.
@@ -81,6 +84,12 @@ impl Reconciler {
             self.publish(SyncReport::new(key.clone(), started_ms, Course::Gone));
             return Next::Nothing;
         };
+        if let Some(foreign) = self.foreign(&hpa) {
+            let mut report = SyncReport::new(key.clone(), started_ms, Course::Foreign);
+            report.errors.push(foreign.to_string());
+            self.publish(report);
+            return Next::AfterInterval;
+        }
         let report = SyncReport::new(key.clone(), started_ms, Course::Reconciled);
         let report = self.reconcile(&hpa, report).await;
         self.publish(report);
@@ -211,6 +220,14 @@ impl Reconciler {
             Ok(selector) => (Ok(()), self.gatherer.readings(hpa, policy, &selector).await),
             Err(error) => (Err(error), Vec::new()),
         }
+    }
+
+    /// Another owner of the status that must be left alone. A shadow writes nothing, and the twin has no other.
+    fn foreign(&self, hpa: &HorizontalPodAutoscaler) -> Option<ForeignStatus> {
+        let minds = self.ownership == Ownership::Respect
+            && self.actor.mode == Mode::Act
+            && self.actor.kind == Kind::Native;
+        minds.then(|| foreign_status(&hpa.metadata)).flatten()
     }
 
     fn check_cache(&self, key: &ObjectKey) -> Result<(), String> {

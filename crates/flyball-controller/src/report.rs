@@ -43,6 +43,8 @@ pub enum Course {
     Reconciled,
     /// Not begun: the cache was older than the last status write.
     Stale,
+    /// Not begun: another controller owns the HPA's status.
+    Foreign,
     /// Not begun: the HPA does not exist any more.
     Gone,
 }

@@ -153,6 +153,7 @@ impl Parts {
             gatherer,
             actor,
             settings: config.settings(),
+            ownership: config.ownership,
             detail: config.detail,
             gates: config.gates.clone(),
             monitor,

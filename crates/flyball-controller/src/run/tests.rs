@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::api_client::Rate;
 use crate::gates::Gates;
+use crate::ownership::Ownership;
 use crate::report::{Course, SyncReport};
 use crate::scripted::{Scripted, failure};
 
@@ -453,6 +454,29 @@ async fn a_shadow_writes_nothing_and_tells_what_it_would_do() {
     assert_eq!(report.proposal().map(|(replicas, _)| replicas), Some(4));
     assert_eq!(reasons(&report), ["SuccessfulRescale"]);
     assert_eq!(world.server.bodies(), [] as [Value; 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_of_another_controller_is_left_alone_unless_told_to_take_over() {
+    for (ownership, course) in [
+        (Ownership::Respect, Course::Foreign),
+        (Ownership::TakeOver, Course::Reconciled),
+    ] {
+        let world = World::start(Config {
+            ownership,
+            ..Config::default()
+        })
+        .await;
+        let first = world.one().await;
+        world.show_status_write(&first, 11);
+        let mut object = hpa(2, 12);
+        object["metadata"]["managedFields"] = json!([{"manager": "kube-controller-manager", "operation": "Update", "subresource": "status"}]);
+        world.server.bodies();
+        world.server.send(HPAS, "MODIFIED", &object);
+        let report = world.pass(Duration::from_millis(1)).await.remove(0);
+        assert_eq!(report.course, course);
+        assert_eq!(world.server.bodies().is_empty(), course == Course::Foreign);
+    }
 }
 
 #[tokio::test(start_paused = true)]
