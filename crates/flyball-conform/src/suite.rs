@@ -8,11 +8,13 @@ use crate::vectors::Outcome;
 mod behavior;
 mod defaults;
 mod expected;
+mod handler;
 mod manifest;
 mod monitor;
 mod pods;
 mod quantity;
 mod rate_limiter;
+mod reconcile;
 mod replica_calculator;
 mod selector_store;
 mod strategy;
@@ -35,6 +37,7 @@ pub fn lists(suite: &str) -> Option<&'static [List]> {
         "monitor" => monitor::LISTS,
         "quantity" => quantity::LISTS,
         "rate_limiter" => rate_limiter::LISTS,
+        "reconcile" => reconcile::LISTS,
         "replica_calculator" => replica_calculator::LISTS,
         "selector_store" => selector_store::LISTS,
         "strategy" => strategy::LISTS,

@@ -6,14 +6,14 @@
 mod answer;
 mod compare;
 mod discovery;
-mod instant;
+pub(crate) mod instant;
 mod journal;
 mod play;
 mod pod;
 mod record;
-mod scenario;
-mod service;
-mod world;
+pub(crate) mod scenario;
+pub(crate) mod service;
+pub(crate) mod world;
 
 use std::fs;
 use std::io::Write;

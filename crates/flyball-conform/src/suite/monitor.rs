@@ -77,9 +77,9 @@ impl Case {
         let prefix = prefix.as_str().unwrap_or_default();
         let registry = Registry::new();
         let monitor = Monitor::register(&registry)?;
-        self.observe
-            .iter()
-            .for_each(|observation| observation.put(&monitor));
+        for observation in &self.observe {
+            observation.put(&monitor)?;
+        }
         let families = registry.gather();
         let figures: Vec<Value> = self
             .expected
@@ -93,7 +93,7 @@ impl Case {
 }
 
 impl Observation {
-    fn put(&self, monitor: &Monitor) {
+    fn put(&self, monitor: &Monitor) -> prometheus::Result<()> {
         let outcome = (action(&self.action), fault(&self.error));
         let took = Duration::from_secs_f64(self.seconds);
         match self.kind.as_str() {
@@ -103,11 +103,12 @@ impl Observation {
                 let key = ObjectKey::new(&self.namespace, &self.hpa_name);
                 monitor.observe_desired_replicas(&key, self.value);
             }
-            "hpa_addition" => monitor.observe_addition(),
-            "hpa_deletion" => monitor.observe_deletion(),
-            "stale_sync_skip" => monitor.observe_stale_skip(),
-            _ => {}
+            kind if kind.contains("addition") => monitor.observe_addition(),
+            kind if kind.contains("deletion") => monitor.observe_deletion(),
+            kind if kind.contains("stale") => monitor.observe_stale_skip(),
+            kind => return Err(prometheus::Error::Msg(format!("observation {kind}"))),
         }
+        Ok(())
     }
 }
 
