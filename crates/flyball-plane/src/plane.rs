@@ -230,7 +230,7 @@ impl Plane {
         write("kubeconfig", self.kubeconfig(local))
     }
 
-    /// Serves `listener` until [`Plane::shutdown`]; run it as a task.
+    /// Serves `listener` until [`Plane::shutdown`], which waits for it; run it as a task.
     ///
     /// # Errors
     /// [`ListenError`].
@@ -240,7 +240,9 @@ impl Plane {
     ) -> impl Future<Output = Result<(), ListenError>> + Send + 'static {
         let (service, certs) = (self.service(), self.certs.clone());
         let (token, stopping) = (Arc::clone(&self.token), self.api.stopping.clone());
-        async move { listen::serve(listener, service, &certs, token, stopping).await }
+        self.tasks.track_future(async move {
+            listen::serve(listener, service, &certs, token, stopping).await
+        })
     }
 
     /// A kubeconfig for a listener at `address`. It holds the token: whoever reads it may do everything.
@@ -253,7 +255,8 @@ impl Plane {
         self.config.folder().map(|folder| folder.join("kubeconfig"))
     }
 
-    /// Ends watches and loops and waits for them. What was acknowledged is on the disk already.
+    /// Ends watches, listeners and loops and waits for them. What was acknowledged is on the disk already; the folder is free
+    /// again once the plane and its services are dropped.
     pub async fn shutdown(&self) {
         self.api.stopping.cancel();
         self.tasks.close();

@@ -10,8 +10,6 @@ pub enum Route {
     Health,
     /// `/version`.
     Version,
-    /// `/metrics` of the plane itself.
-    Metrics,
     /// `/api`.
     CoreVersions,
     /// `/apis`.
@@ -64,7 +62,6 @@ impl Route {
         match words.as_slice() {
             ["healthz" | "livez" | "readyz", ..] => Self::Health,
             ["version"] => Self::Version,
-            ["metrics"] => Self::Metrics,
             ["api"] => Self::CoreVersions,
             ["apis"] => Self::Groups,
             ["apis", group] => Self::Group((*group).to_owned()),

@@ -201,11 +201,7 @@ impl Driver {
             };
             match self.write(&write).await {
                 Ok(()) => {}
-                Err(refusal)
-                    if refusal.reason == "Conflict" || refusal.code == StatusCode::NOT_FOUND =>
-                {
-                    return Err(Stopped::Overtaken);
-                }
+                Err(refusal) if is_overtaken(&write, &refusal) => return Err(Stopped::Overtaken),
                 Err(refusal) => return Err(Stopped::Refused(Box::new((write, refusal)))),
             }
         }
@@ -313,6 +309,13 @@ impl Driver {
             }
         }
     }
+}
+
+/// True when the object is another or gone since the step looked, so that looking again helps. A creation that is answered
+/// 404 has lost its namespace, and would find it lost again.
+fn is_overtaken(write: &Write, refusal: &Refusal) -> bool {
+    refusal.reason == "Conflict"
+        || (refusal.code == StatusCode::NOT_FOUND && !matches!(write, Write::Create(_)))
 }
 
 /// The newest time an event carries; its creation when it carries none.

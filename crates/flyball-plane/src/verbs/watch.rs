@@ -1,6 +1,7 @@
 //! WATCH: a stream of changes from a revision on, with bookmarks. Source: apiserver handlers/{get,watch}.go,
-//! storage/cacher/{cacher,cache_watcher}.go. A watcher holds no queue of its own: it reads the store's history from where
-//! it is, so that its memory is bounded by one read, and it is told 410 when the history has moved past it.
+//! storage/cacher/{cacher,cache_watcher}.go. A watcher holds no queue of its own: once it has told the
+//! objects there were at its start, it reads the store's history from where it is, so that its memory is bounded by one read,
+//! and it is told 410 when the history has moved past it.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

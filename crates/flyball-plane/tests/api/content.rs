@@ -145,3 +145,28 @@ async fn methods_and_paths_that_do_not_exist_are_texts() {
         );
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn requests_at_once_are_bounded_and_a_finished_one_makes_room() {
+    use bytes::Bytes;
+    use http_body_util::StreamBody;
+    type Never =
+        futures::stream::Pending<Result<http_body::Frame<Bytes>, std::convert::Infallible>>;
+    let world = World::new().await;
+    let mut slow = Vec::new();
+    for _ in 0..600 {
+        let body: StreamBody<Never> = StreamBody::new(futures::stream::pending());
+        let request = http::Request::post(CONFIG_MAPS).body(body).unwrap();
+        let service = world.plane.service();
+        slow.push(tokio::spawn(async move {
+            service.answer(request).await.status()
+        }));
+    }
+    world.pass(1).await;
+    let reply = world.get(CONFIG_MAPS).await;
+    assert_eq!((reply.code, reply.refusal().1), (429, "TooManyRequests"));
+    let first = slow.swap_remove(0);
+    first.abort();
+    assert!(first.await.unwrap_err().is_cancelled());
+    assert_eq!(world.get(CONFIG_MAPS).await.code, 200);
+}
