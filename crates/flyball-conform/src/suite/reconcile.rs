@@ -127,6 +127,9 @@ struct Expected {
     status_written: bool,
     conditions: Option<Vec<Value>>,
     reconciliation: Value,
+    /// Another error label that is right as well.
+    #[serde(rename = "reconciliationErrorAlternative")]
+    error_alternative: Option<String>,
     #[serde(default)]
     metric_computations: Map<String, Value>,
     #[serde(rename = "currentCPUUtilization")]

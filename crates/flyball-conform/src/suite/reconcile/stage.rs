@@ -172,11 +172,16 @@ impl Stage {
         let report = reports.pop().context("the sync reported nothing")?;
         let status = self.stored()?.status;
         let percent = status.current_metrics.iter().find_map(|metric| {
-            let resource = metric
+            let whole = metric
                 .resource
                 .as_ref()
-                .filter(|resource| resource.name == "cpu")?;
-            resource.current.average_utilization
+                .map(|source| (&source.name, &source.current));
+            let part = metric
+                .container_resource
+                .as_ref()
+                .map(|source| (&source.name, &source.current));
+            let (_, current) = whole.or(part).filter(|(name, _)| *name == "cpu")?;
+            current.average_utilization
         });
         Ok(Performed {
             report,
@@ -270,7 +275,7 @@ impl Performed {
         let mut all = json!({
             "desiredReplicas": self.desired,
             "scaleUpdatedTo": changed,
-            "reconciliation": self.reconciliation(),
+            "reconciliation": self.reconciliation(expected),
             "metricComputations": self.computations(&expected.metric_computations),
             "reconciliations": self.count("reconciliations_total"),
         });
@@ -308,14 +313,25 @@ impl Performed {
         all
     }
 
-    fn reconciliation(&self) -> Value {
-        let labels: Vec<_> = self
+    /// The labels of the reconciliations; an error that the case allows instead reads as the expected one.
+    fn reconciliation(&self, expected: &Expected) -> Value {
+        let mut labels: Vec<_> = self
             .series("reconciliations_total")
-            .map(|(labels, _)| labels)
+            .map(|(labels, _)| json!(labels))
             .collect();
-        match labels.as_slice() {
-            [only] => json!(only),
-            several => json!(several),
+        for label in &mut labels {
+            if expected
+                .error_alternative
+                .as_deref()
+                .is_some_and(|other| label["error"] == other)
+            {
+                label["error"] = expected.reconciliation["error"].clone();
+            }
+        }
+        if labels.len() == 1 {
+            labels.remove(0)
+        } else {
+            json!(labels)
         }
     }
 
