@@ -88,7 +88,7 @@ mod tests {
     async fn virtual_time_moves_only_by_sleeping() {
         let clock = Clock::starting_at(1_000);
         assert_eq!(clock.now_ms(), 1_000);
-        clock.sleep(Duration::from_secs(3600)).await;
+        clock.sleep(Duration::from_hours(1)).await;
         assert_eq!(clock.now_ms(), 3_601_000);
         clock.sleep_until(3_700_000).await;
         assert_eq!(clock.now_ms(), 3_700_000);
