@@ -249,3 +249,79 @@ fn no_answer(method: &Method, path: &str, cause: BoxError) -> ApiError {
         cause,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scripted::Scripted;
+    use serde_json::json;
+
+    const NOTHING: Asked<'_> = Asked {
+        resource: "",
+        name: "",
+    };
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_that_is_never_answered_fails_in_the_end() {
+        let (server, clock) = (Scripted::default(), Clock::starting_at(0));
+        server.hang("GET /slow");
+        let error = server
+            .client(&clock)
+            .call(Call::get("/slow", NOTHING))
+            .await;
+        let error = error.expect_err("no answer");
+        assert_eq!(error.to_string(), "Get \"/slow\": no answer within 70 s");
+        assert_eq!((clock.now_ms(), error.is_transient()), (70_000, true));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_broken_connection_and_an_unreadable_answer_are_told_apart() {
+        let (server, clock) = (Scripted::default(), Clock::starting_at(0));
+        let client = server.client(&clock);
+        server.refuse("GET /a");
+        let error = client
+            .call(Call::get("/a", NOTHING))
+            .await
+            .expect_err("refused");
+        assert_eq!(error.to_string(), "Get \"/a\": connection refused");
+        server.serve("GET /a", json!("no JSON"));
+        let error = client
+            .object::<Vec<u8>>(Call::get("/a", NOTHING))
+            .await
+            .expect_err("text");
+        assert!(!error.is_transient());
+        assert!(
+            error
+                .to_string()
+                .starts_with("cannot read the answer to Get \"/a\": ")
+        );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn requests_are_counted_by_code_and_method() {
+        let (server, clock) = (Scripted::default(), Clock::starting_at(0));
+        let registry = Registry::new();
+        let metrics = ClientMetrics::register(&registry).expect("a fresh registry");
+        let rate = Rate {
+            per_second: 1.0,
+            burst: 2,
+        };
+        let client = ApiClient::new(server.transport(), clock.clone(), rate, metrics);
+        server.refuse("GET /b");
+        for path in ["/a", "/a", "/b"] {
+            assert!(client.call(Call::get(path, NOTHING)).await.is_err());
+        }
+        assert_eq!(clock.now_ms(), 1_000, "the third waits for a token");
+        let text = prometheus::TextEncoder::new().encode_to_string(&registry.gather());
+        let text = text.expect("printable");
+        let line = |code, count| {
+            format!(
+                "rest_client_requests_total{{code=\"{code}\",host=\"kubernetes\",method=\"GET\"}} {count}"
+            )
+        };
+        assert!(
+            text.contains(&line("404", 2)) && text.contains(&line("<error>", 1)),
+            "{text}"
+        );
+    }
+}

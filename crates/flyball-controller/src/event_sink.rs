@@ -166,3 +166,112 @@ impl EventSink {
             .map(drop)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::EventType;
+    use crate::scripted::{Scripted, failure};
+    use serde_json::json;
+
+    const ALL: &str = "/api/v1/namespaces/shop/events";
+
+    /// Where events are made at the Unix epoch: the name of the first.
+    const FIRST: &str = "/api/v1/namespaces/shop/events/web.1";
+
+    struct Fixture {
+        server: Scripted,
+        clock: Clock,
+        recorder: EventRecorder,
+        _stop: tokio_util::sync::DropGuard,
+    }
+
+    impl Fixture {
+        fn new() -> Self {
+            let (server, clock) = (Scripted::default(), Clock::starting_at(0));
+            let (recorder, sink) = channel(server.client(&clock), clock.clone());
+            let stop = CancellationToken::new();
+            tokio::spawn(sink.run(stop.clone()));
+            server.serve(&format!("POST {ALL}"), json!({}));
+            server.serve(&format!("PATCH {FIRST}"), json!({}));
+            Self {
+                server,
+                clock,
+                recorder,
+                _stop: stop.drop_guard(),
+            }
+        }
+
+        /// Records an event, lets `time` pass, and returns the requests made meanwhile.
+        async fn record(&self, message: &str, time: Duration) -> Vec<String> {
+            let regarding = Regarding {
+                api_version: "autoscaling/v2".to_owned(),
+                kind: "HorizontalPodAutoscaler".to_owned(),
+                namespace: "shop".to_owned(),
+                name: "web".to_owned(),
+                uid: "u".to_owned(),
+                resource_version: "1".to_owned(),
+            };
+            let reason = "FailedGetScale".to_owned();
+            let event = Event {
+                event_type: EventType::Warning,
+                reason,
+                message: message.to_owned(),
+            };
+            self.recorder.record(&regarding, event);
+            self.clock.sleep(time).await;
+            self.server.requests()
+        }
+    }
+
+    const SOON: Duration = Duration::from_millis(1);
+
+    #[tokio::test(start_paused = true)]
+    async fn a_first_occurrence_is_created_and_the_next_patches_it() {
+        let fixture = Fixture::new();
+        assert_eq!(fixture.record("gone", SOON).await, [format!("POST {ALL}")]);
+        assert_eq!(
+            fixture.record("gone", SOON).await,
+            [format!("PATCH {FIRST}")]
+        );
+        let bodies = fixture.server.bodies();
+        assert_eq!(bodies[0]["metadata"]["name"], "web.1");
+        let patch = json!({"count": 2, "lastTimestamp": "1970-01-01T00:00:00Z", "message": "gone"});
+        assert_eq!(bodies[1], patch);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_expired_object_is_created_again() {
+        let fixture = Fixture::new();
+        fixture.record("gone", SOON).await;
+        let expired = failure(404, "NotFound", "events \"web.1\" not found");
+        fixture
+            .server
+            .answer(&format!("PATCH {FIRST}"), 404, expired);
+        let expected = [format!("PATCH {FIRST}"), format!("POST {ALL}")];
+        assert_eq!(fixture.record("gone", SOON).await, expected);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_refused_event_is_dropped() {
+        let fixture = Fixture::new();
+        let refused = failure(403, "Forbidden", "namespace is being terminated");
+        fixture.server.answer(&format!("POST {ALL}"), 403, refused);
+        assert_eq!(
+            fixture.record("gone", Duration::from_mins(10)).await.len(),
+            1
+        );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_unreachable_server_is_tried_twelve_times() {
+        let fixture = Fixture::new();
+        fixture.server.refuse(&format!("POST {ALL}"));
+        assert_eq!(
+            fixture.record("gone", Duration::from_secs(25)).await.len(),
+            3
+        );
+        fixture.clock.sleep(Duration::from_mins(10)).await;
+        assert_eq!(fixture.server.requests().len(), 9);
+    }
+}

@@ -267,14 +267,7 @@ impl Reconciler {
         for error in &report.errors {
             tracing::error!(hpa = %report.hpa, error);
         }
-        if let (Some(before), Some(after), Some(outcome)) = (
-            report.replicas_before,
-            report.replicas_after,
-            &report.outcome,
-        ) && outcome.action != Action::None
-        {
-            tracing::info!(hpa = %report.hpa, current = before, desired = after, "Successfully rescaled");
-        }
+        log_decision(&report);
         self.observer.synced(report);
     }
 
@@ -293,5 +286,22 @@ fn view(found: &FoundScale) -> ScaleView {
     ScaleView {
         spec: found.scale.spec.replicas,
         status: found.scale.status.replicas,
+    }
+}
+
+/// The decision in the words of upstream's log.
+fn log_decision(report: &SyncReport) {
+    let Some(outcome) = &report.outcome else {
+        return;
+    };
+    let (hpa, desired) = (&report.hpa, outcome.status.desired);
+    if let Some((proposed, metric)) = report.proposal() {
+        tracing::debug!(%hpa, proposed, metric, "Proposing desired replicas");
+    }
+    match outcome.action {
+        Action::None => tracing::debug!(%hpa, desired, "Decided not to scale"),
+        Action::ScaleUp | Action::ScaleDown => {
+            tracing::info!(%hpa, current = outcome.status.current, desired, "Successfully rescaled");
+        }
     }
 }

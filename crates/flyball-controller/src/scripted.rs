@@ -2,7 +2,6 @@
 //! Not here: any rule of Kubernetes; the script says it all.
 
 use std::collections::BTreeMap;
-use std::convert::Infallible;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use bytes::Bytes;
@@ -14,20 +13,49 @@ use http_body::Frame;
 use http_body_util::{BodyExt, Full, StreamBody};
 use prometheus::Registry;
 use serde_json::{Value, json};
-use tower::service_fn;
+use tower::{BoxError, service_fn};
 
 use crate::api_client::{ApiClient, ClientMetrics, Rate};
 use crate::transport::{Body, Transport};
 
-/// One answer: status code and body.
+/// One answer: status code and body; two codes that HTTP lacks stand for no answer.
 type Answer = (u16, String);
+
+const REFUSED: u16 = 0;
+const SILENT: u16 = 1;
 
 #[derive(Default)]
 struct Script {
-    answers: BTreeMap<String, Vec<Answer>>,
+    answers: BTreeMap<String, Answer>,
     watches: BTreeMap<String, mpsc::UnboundedSender<Bytes>>,
     requests: Vec<String>,
     bodies: Vec<Value>,
+}
+
+enum Reaction {
+    Watch(Body),
+    Answer(Answer),
+}
+
+impl Script {
+    /// Writes a request down and finds what the script has for it.
+    fn react(&mut self, line: &str, parts: &http::request::Parts) -> Reaction {
+        self.requests.push(line.to_owned());
+        if parts
+            .uri
+            .query()
+            .is_some_and(|query| query.contains("watch=true"))
+        {
+            let (sender, receiver) = mpsc::unbounded();
+            self.watches.insert(parts.uri.path().to_owned(), sender);
+            let frames = receiver.map(|bytes| Ok(Frame::data(bytes)));
+            return Reaction::Watch(StreamBody::new(frames).boxed_unsync());
+        }
+        let plain = format!("{} {}", parts.method, parts.uri.path());
+        let answer = self.answers.get(line).or_else(|| self.answers.get(&plain));
+        let unknown = || (404, "404 page not found".to_owned());
+        Reaction::Answer(answer.cloned().unwrap_or_else(unknown))
+    }
 }
 
 /// The server. Cheap to clone.
@@ -51,7 +79,17 @@ impl Scripted {
         };
         self.script()
             .answers
-            .insert(request.to_owned(), vec![(code, text)]);
+            .insert(request.to_owned(), (code, text));
+    }
+
+    /// `request` is not answered: the connection breaks off.
+    pub(crate) fn refuse(&self, request: &str) {
+        self.answer(request, REFUSED, Value::Null);
+    }
+
+    /// `request` is never answered.
+    pub(crate) fn hang(&self, request: &str) {
+        self.answer(request, SILENT, Value::Null);
     }
 
     /// Sends a frame to the open watch of the collection at `path`.
@@ -84,7 +122,7 @@ impl Scripted {
         let server = self.clone();
         Transport::in_process(service_fn(move |request| {
             let server = server.clone();
-            async move { Ok::<_, Infallible>(server.respond(request).await) }
+            async move { server.respond(request).await }
         }))
     }
 
@@ -98,45 +136,31 @@ impl Scripted {
         ApiClient::new(self.transport(), clock.clone(), rate, metrics)
     }
 
-    async fn respond(&self, request: Request<Full<Bytes>>) -> Response<Body> {
+    async fn respond(&self, request: Request<Full<Bytes>>) -> Result<Response<Body>, BoxError> {
         let (parts, body) = request.into_parts();
         let body = body.collect().await.expect("a body in memory").to_bytes();
         let line = format!("{} {}", parts.method, parts.uri);
-        let mut script = self.script();
-        script.requests.push(line.clone());
         if !body.is_empty() {
-            script
-                .bodies
-                .push(serde_json::from_slice(&body).expect("a JSON body"));
+            let body = serde_json::from_slice(&body).expect("a JSON body");
+            self.script().bodies.push(body);
         }
-        if parts
-            .uri
-            .query()
-            .is_some_and(|query| query.contains("watch=true"))
-        {
-            let (sender, receiver) = mpsc::unbounded();
-            script.watches.insert(parts.uri.path().to_owned(), sender);
-            let frames = receiver.map(|bytes| Ok(Frame::data(bytes)));
-            return Response::new(StreamBody::new(frames).boxed_unsync());
+        let (code, text) = match self.script().react(&line, &parts) {
+            Reaction::Watch(body) => return Ok(Response::new(body)),
+            Reaction::Answer(answer) => answer,
+        };
+        match code {
+            REFUSED => Err("connection refused".into()),
+            SILENT => std::future::pending().await,
+            code => {
+                let body = Full::new(Bytes::from(text))
+                    .map_err(Into::into)
+                    .boxed_unsync();
+                Ok(Response::builder()
+                    .status(code)
+                    .body(body)
+                    .expect("a response"))
+            }
         }
-        let plain = format!("{} {}", parts.method, parts.uri.path());
-        let key = if script.answers.contains_key(&line) {
-            line
-        } else {
-            plain
-        };
-        let (code, text) = match script.answers.get_mut(&key) {
-            Some(answers) if answers.len() > 1 => answers.pop().unwrap_or_default(),
-            Some(answers) => answers.first().cloned().unwrap_or_default(),
-            None => (404, "404 page not found".to_owned()),
-        };
-        let body = Full::new(Bytes::from(text))
-            .map_err(Into::into)
-            .boxed_unsync();
-        Response::builder()
-            .status(code)
-            .body(body)
-            .expect("a response")
     }
 
     fn script(&self) -> MutexGuard<'_, Script> {
