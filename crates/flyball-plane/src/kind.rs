@@ -46,6 +46,15 @@ pub enum DeleteAnswer {
     Object,
 }
 
+/// What happens to the dependents of a deleted object when the request does not say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dependents {
+    /// They go after it.
+    Follow,
+    /// They stay.
+    Stay,
+}
+
 /// Where a kind keeps its scale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SelectorForm {
@@ -151,6 +160,8 @@ pub struct Kind {
     pub put: PutRule,
     /// What a DELETE answers.
     pub delete: DeleteAnswer,
+    /// What a DELETE does to dependents by default.
+    pub dependents: Dependents,
     /// The kind's own rules.
     pub strategy: Box<dyn Strategy>,
 }
@@ -185,6 +196,7 @@ impl Kind {
             scale: None,
             put: PutRule::Unconditional,
             delete: DeleteAnswer::Status,
+            dependents: Dependents::Follow,
             strategy: Box::new(strategy),
         }
     }

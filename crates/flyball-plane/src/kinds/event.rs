@@ -7,16 +7,62 @@ use crate::field::{self, FieldError};
 use crate::kind::{Codec, Kind, PutRule, Strategy, Version};
 use crate::object;
 
+/// Fields a selector may name in core/v1.
+const CORE_FIELDS: [&str; 11] = [
+    "involvedObject.kind",
+    "involvedObject.namespace",
+    "involvedObject.name",
+    "involvedObject.uid",
+    "involvedObject.apiVersion",
+    "involvedObject.resourceVersion",
+    "involvedObject.fieldPath",
+    "reason",
+    "reportingComponent",
+    "source",
+    "type",
+];
+/// Fields a selector may name in events.k8s.io/v1.
+const NEW_FIELDS: [&str; 10] = [
+    "reportingController",
+    "regarding.kind",
+    "regarding.namespace",
+    "regarding.name",
+    "regarding.uid",
+    "regarding.apiVersion",
+    "regarding.resourceVersion",
+    "regarding.fieldPath",
+    "reason",
+    "type",
+];
+
 #[derive(Debug)]
-struct Event;
+struct Event {
+    fields: &'static [&'static str],
+}
 
 pub(super) fn kinds() -> [Kind; 2] {
-    let core = Kind::new("", "v1", "Event", Event).short(&["ev"]);
+    let core = Kind::new(
+        "",
+        "v1",
+        "Event",
+        Event {
+            fields: &CORE_FIELDS,
+        },
+    )
+    .short(&["ev"]);
     let core = Kind {
         put: PutRule::UnconditionalOrCreate,
         ..core
     };
-    let new = Kind::new("events.k8s.io", "v1", "Event", Event).short(&["ev"]);
+    let new = Kind::new(
+        "events.k8s.io",
+        "v1",
+        "Event",
+        Event {
+            fields: &NEW_FIELDS,
+        },
+    )
+    .short(&["ev"]);
     let version = Version {
         name: "v1".into(),
         codec: Some(Codec { decode, encode }),
@@ -104,27 +150,7 @@ impl Strategy for Event {
     }
 
     fn selectable_fields(&self) -> &'static [&'static str] {
-        &[
-            "involvedObject.kind",
-            "involvedObject.namespace",
-            "involvedObject.name",
-            "involvedObject.uid",
-            "involvedObject.apiVersion",
-            "involvedObject.resourceVersion",
-            "involvedObject.fieldPath",
-            "reason",
-            "reportingComponent",
-            "source",
-            "type",
-            "regarding.kind",
-            "regarding.namespace",
-            "regarding.name",
-            "regarding.uid",
-            "regarding.apiVersion",
-            "regarding.resourceVersion",
-            "regarding.fieldPath",
-            "reportingController",
-        ]
+        self.fields
     }
 
     fn field_value(&self, object: &Value, field: &str) -> String {

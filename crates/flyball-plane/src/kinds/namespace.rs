@@ -80,17 +80,6 @@ impl Strategy for Namespace {
     }
 
     fn selectable_fields(&self) -> &'static [&'static str] {
-        &["status.phase", "name"]
-    }
-
-    fn field_value(&self, object: &Value, field: &str) -> String {
-        match field {
-            "name" => object::name(object).to_owned(),
-            _ => object
-                .pointer("/status/phase")
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-                .to_owned(),
-        }
+        &["status.phase"]
     }
 }

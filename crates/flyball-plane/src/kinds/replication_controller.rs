@@ -5,18 +5,23 @@ use serde_json::{Map, Value, json};
 
 use super::{pod_template, workload};
 use crate::field::{self, FieldError};
-use crate::kind::{Kind, SelectorForm, Strategy};
+use crate::kind::{Dependents, Kind, SelectorForm, Strategy};
 use crate::object::{self, default_field};
 
 #[derive(Debug)]
 struct ReplicationController;
 
 pub(super) fn kind() -> Kind {
-    Kind::new("", "v1", "ReplicationController", ReplicationController)
+    let kind = Kind::new("", "v1", "ReplicationController", ReplicationController)
         .short(&["rc"])
         .in_all()
         .with_status()
-        .with_scale(SelectorForm::Map)
+        .with_scale(SelectorForm::Map);
+    // Older than the garbage collector, whose absence clients of v1 still count on.
+    Kind {
+        dependents: Dependents::Stay,
+        ..kind
+    }
 }
 
 impl Strategy for ReplicationController {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{Mode, Place, RACES_MAX, Registry, failed};
+use crate::kind::{Dependents, Kind};
 use crate::object;
 use crate::refusal::{Refusal, Subject};
 use crate::store::{Action, Change, CommitError};
@@ -139,7 +140,12 @@ impl Registry {
                     mark(&mut object, now_ms + seconds.saturating_mul(1000), seconds);
                 }),
         };
-        set_collector_finalizers(&mut object, options.propagation);
+        set_collector_finalizers(
+            &mut object,
+            options
+                .propagation
+                .or_else(|| default_propagation(place.kind, current)),
+        );
         let waits = !object::finalizers(&object).is_empty() || has_spec_finalizers(&object);
         match grace {
             Some(seconds) if seconds > 0 => Verdict::Mark(object),
@@ -201,6 +207,14 @@ fn shorten_grace(object: &mut Value, running: i64, asked: i64, now_ms: i64) -> i
 fn has_spec_finalizers(object: &Value) -> bool {
     let list = object.pointer("/spec/finalizers").and_then(Value::as_array);
     list.is_some_and(|list| !list.is_empty())
+}
+
+/// Upstream: store.go `shouldOrphanDependents`: a finalizer that is there already says more than the kind.
+fn default_propagation(kind: &Kind, current: &Value) -> Option<Propagation> {
+    let said = object::finalizers(current)
+        .iter()
+        .any(|one| one == ORPHAN || one == FOREGROUND);
+    (kind.dependents == Dependents::Stay && !said).then_some(Propagation::Orphan)
 }
 
 fn set_collector_finalizers(object: &mut Value, propagation: Option<Propagation>) {

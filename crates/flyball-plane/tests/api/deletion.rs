@@ -216,3 +216,28 @@ async fn a_collection_is_deleted_by_selector() {
     assert_eq!(world.get(&format!("{CONFIG_MAPS}/a")).await.code, 404);
     assert_eq!(world.get(&format!("{CONFIG_MAPS}/b")).await.code, 200);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_replication_controller_leaves_its_pods_unless_told_otherwise() {
+    let world = World::new().await;
+    let path = "/api/v1/namespaces/default/replicationcontrollers";
+    let template = json!({"metadata": {"labels": {"a": "1"}}, "spec": {"containers": [{"name": "c", "image": "c:1"}]}});
+    world
+        .post(
+            path,
+            &json!({"metadata": {"name": "rc"}, "spec": {"template": template}}),
+        )
+        .await
+        .ok();
+    world.pass(5).await;
+    world.delete(&format!("{path}/rc"), &Value::Null).await.ok();
+    world.pass(5).await;
+    assert_eq!(world.get(&format!("{path}/rc")).await.code, 404);
+    assert_eq!(
+        world.get(PODS).await.ok()["items"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
+}
