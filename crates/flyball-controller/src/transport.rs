@@ -131,3 +131,57 @@ where
 {
     response.map(|body| body.map_err(Into::into).boxed_unsync())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+
+    /// Answers one connection with `answer` and returns what was asked.
+    async fn serve_once(listener: TcpListener, answer: &str) -> String {
+        let (mut stream, _) = listener.accept().await.expect("a connection");
+        let mut asked = vec![0; 4096];
+        let read = stream.read(&mut asked).await.expect("a request");
+        stream.write_all(answer.as_bytes()).await.expect("sent");
+        String::from_utf8_lossy(&asked[..read]).into_owned()
+    }
+
+    #[tokio::test]
+    async fn a_kube_client_carries_requests_to_the_server_of_its_configuration() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let server = format!(
+            "http://{}/prefix",
+            listener.local_addr().expect("an address")
+        );
+        let config = kube::Config::new(server.parse().expect("a URL"));
+        let client = kube::Client::try_from(config).expect("no TLS is needed");
+        let answer = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok";
+        let asked = tokio::spawn(serve_once(listener, answer));
+        let request = Request::get("/api/v1/pods?limit=500").body(Full::default());
+        let response = Transport::from_client(client)
+            .send(request.expect("a request"))
+            .await;
+        let body = response
+            .expect("an answer")
+            .into_body()
+            .collect()
+            .await
+            .expect("a body");
+        assert_eq!(body.to_bytes(), "ok");
+        let asked = asked.await.expect("no panic");
+        assert!(
+            asked.starts_with("GET /prefix/api/v1/pods?limit=500 HTTP/1.1"),
+            "{asked}"
+        );
+    }
+
+    #[tokio::test]
+    async fn a_kubeconfig_that_is_not_there_is_named() {
+        let path = Path::new("/nonexistent/kubeconfig");
+        let error = Transport::connect(Some(path)).await.expect_err("no file");
+        let text =
+            "cannot use kubeconfig \"/nonexistent/kubeconfig\"; name another one with --kubeconfig";
+        assert_eq!(error.to_string(), text);
+    }
+}
