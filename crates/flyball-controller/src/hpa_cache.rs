@@ -48,6 +48,57 @@ struct State {
     version: String,
 }
 
+/// What a change means for one HPA.
+enum Transition {
+    Added(Arc<HorizontalPodAutoscaler>),
+    Updated(Arc<HorizontalPodAutoscaler>, Arc<HorizontalPodAutoscaler>),
+    Deleted(Arc<HorizontalPodAutoscaler>),
+}
+
+impl State {
+    /// Takes a change in; objects and version change together.
+    fn change(
+        &mut self,
+        change: Change<HorizontalPodAutoscaler>,
+        version: &str,
+    ) -> Vec<Transition> {
+        version.clone_into(&mut self.version);
+        match change {
+            Change::Replaced(items) => self.replace(items),
+            Change::Applied(hpa) => vec![self.apply(hpa)],
+            Change::Deleted(hpa) => {
+                let known = self.objects.remove(&key_of(&hpa));
+                known.map(Transition::Deleted).into_iter().collect()
+            }
+            Change::Reached => Vec::new(),
+        }
+    }
+
+    fn apply(&mut self, hpa: HorizontalPodAutoscaler) -> Transition {
+        let new = Arc::new(hpa);
+        match self.objects.insert(key_of(&new), new.clone()) {
+            Some(old) => Transition::Updated(old, new),
+            None => Transition::Added(new),
+        }
+    }
+
+    /// A new list: what it lacks is deleted, what it shows in the form already known is left alone.
+    fn replace(&mut self, items: Vec<HorizontalPodAutoscaler>) -> Vec<Transition> {
+        let mut missing = self.objects.clone();
+        let mut transitions = Vec::new();
+        for hpa in items {
+            let known = missing.remove(&key_of(&hpa));
+            let version = known.as_ref().map(|known| &known.metadata.resource_version);
+            if version != Some(&hpa.metadata.resource_version) {
+                transitions.push(self.apply(hpa));
+            }
+        }
+        self.objects.retain(|key, _| !missing.contains_key(key));
+        transitions.extend(missing.into_values().map(Transition::Deleted));
+        transitions
+    }
+}
+
 impl HpaCache {
     /// The HPA of `key`.
     pub fn get(&self, key: &ObjectKey) -> Option<Arc<HorizontalPodAutoscaler>> {
@@ -117,33 +168,8 @@ impl HpaHandler {
         }
     }
 
-    fn apply(&self, hpa: HorizontalPodAutoscaler) {
-        let hpa = Arc::new(hpa);
-        let old = self.cache.state().objects.insert(key_of(&hpa), hpa.clone());
-        match old {
-            Some(old) => self.updated(&old, &hpa),
-            None => self.added(&hpa),
-        }
-    }
-
-    /// A new list: what it lacks is deleted, what it shows in the form already known is left alone.
-    fn replace(&self, items: Vec<HorizontalPodAutoscaler>) {
-        let mut missing = self.cache.state().objects.clone();
-        for hpa in items {
-            let known = missing.remove(&key_of(&hpa));
-            let version = known.as_ref().map(|known| &known.metadata.resource_version);
-            if version != Some(&hpa.metadata.resource_version) {
-                self.apply(hpa);
-            }
-        }
-        for hpa in missing.values() {
-            self.delete(hpa);
-        }
-    }
-
-    fn delete(&self, hpa: &HorizontalPodAutoscaler) {
+    fn deleted(&self, hpa: &HorizontalPodAutoscaler) {
         let key = key_of(hpa);
-        self.cache.state().objects.remove(&key);
         self.records.consistency().clear(&key, &hpa.metadata.uid);
         self.queue.remove(&key);
         self.records.selectors().delete(&key);
@@ -186,13 +212,15 @@ impl HpaHandler {
 
 impl Sink<HorizontalPodAutoscaler> for HpaHandler {
     fn take(&mut self, change: Change<HorizontalPodAutoscaler>, version: &str) {
-        match change {
-            Change::Replaced(items) => self.replace(items),
-            Change::Applied(hpa) => self.apply(hpa),
-            Change::Deleted(hpa) => self.delete(&hpa),
-            Change::Reached => {}
+        // The lock ends here: runs must find objects and version changed before they are asked for.
+        let transitions = self.cache.state().change(change, version);
+        for transition in transitions {
+            match transition {
+                Transition::Added(new) => self.added(&new),
+                Transition::Updated(old, new) => self.updated(&old, &new),
+                Transition::Deleted(old) => self.deleted(&old),
+            }
         }
-        version.clone_into(&mut self.cache.state().version);
     }
 }
 
