@@ -257,6 +257,7 @@ fn reconciler(
         actor,
         settings: config.settings(),
         detail: config.detail,
+        ownership: config.ownership,
         gates: config.gates.clone(),
         monitor: handler.monitor.clone(),
         clock: clock.clone(),
