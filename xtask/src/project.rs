@@ -39,14 +39,24 @@ pub(crate) fn cargo(args: &[&str]) -> Command {
     command
 }
 
+/// A command as one would type it.
+pub(crate) fn typed(command: &Command) -> String {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    words
+        .map(|word| word.to_string_lossy())
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
 /// Runs a command and returns its stdout; its stderr becomes the error.
 pub(crate) fn stdout(command: &mut Command) -> Result<String> {
+    let typed = typed(command);
     let output = command
         .output()
-        .with_context(|| format!("cannot start {command:?}"))?;
+        .with_context(|| format!("cannot start `{typed}`"))?;
     let stderr = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "{command:?} failed: {stderr}");
-    String::from_utf8(output.stdout).with_context(|| format!("{command:?} did not print text"))
+    ensure!(output.status.success(), "`{typed}` failed: {stderr}");
+    String::from_utf8(output.stdout).with_context(|| format!("`{typed}` did not print text"))
 }
 
 /// `cargo metadata` of the workspace with the resolved graph.

@@ -63,9 +63,13 @@ fn instructions(valgrind: &Path, program: &Path) -> Result<u64> {
         .arg(program);
     let output = command
         .output()
-        .with_context(|| format!("cannot start {command:?}"))?;
+        .with_context(|| format!("cannot start `{}`", project::typed(&command)))?;
     let text = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "{command:?} failed: {text}");
+    ensure!(
+        output.status.success(),
+        "`{}` failed: {text}",
+        project::typed(&command)
+    );
     let (_, rest) = text
         .split_once("Collected :")
         .context("callgrind printed no count")?;

@@ -104,13 +104,15 @@ impl Log {
     /// Runs a command with both outputs appended to the log.
     pub(crate) fn run(&self, command: &mut Command) -> Result<()> {
         let file = File::options().append(true).open(&self.path)?;
-        let status = command
+        let typed = project::typed(command);
+        command
             .stdin(Stdio::null())
             .stdout(file.try_clone()?)
-            .stderr(file)
+            .stderr(file);
+        let status = command
             .status()
-            .with_context(|| format!("cannot start {command:?}"))?;
-        ensure!(status.success(), "{command:?} ended with {status}");
+            .with_context(|| format!("cannot start `{typed}`"))?;
+        ensure!(status.success(), "`{typed}` ended with {status}");
         Ok(())
     }
 
