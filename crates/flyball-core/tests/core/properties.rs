@@ -332,7 +332,6 @@ fn world() -> BoxedStrategy<World> {
 fn config() -> ProptestConfig {
     ProptestConfig {
         cases: CASES,
-        failure_persistence: None,
         ..ProptestConfig::default()
     }
 }
