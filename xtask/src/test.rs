@@ -40,6 +40,7 @@ pub(crate) fn run(extent: Extent) -> Result<ExitCode> {
             "--workspace",
             "--exclude",
             "flyball-e2e",
+            "--no-fail-fast",
             "--lib",
             "--bins",
             "--tests",
