@@ -15,9 +15,9 @@ pub use decode::{DecodeError, Decoded, Origin};
 pub use node::{Node, Shape, Strategy};
 
 /// Generated from upstream's published OpenAPI v3 documents by `tools/gen-schema.py`.
-const DEFINITIONS: &str = include_str!("definitions.json");
+const DEFINITIONS: &str = include_str!("schema/definitions.json");
 /// The metrics APIs, which upstream publishes in no document.
-const METRICS: &str = include_str!("metrics.json");
+const METRICS: &str = include_str!("schema/metrics.json");
 /// How a definition names another.
 const REFERENCE_PREFIX: &str = "#/components/schemas/";
 
