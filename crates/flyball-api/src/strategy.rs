@@ -5,7 +5,6 @@
 
 use crate::autoscaling::v2::{HorizontalPodAutoscaler, HorizontalPodAutoscalerStatus};
 use crate::field::FieldError;
-use crate::name;
 use crate::validation::metadata::{self, Scope};
 use crate::validation::{
     self, Options, declarative, validate_create, validate_status_update, validate_update,
@@ -79,7 +78,7 @@ pub fn check_update(
     gates: Gates,
 ) -> Vec<FieldError> {
     let options = validation_options(new, Some(old), gates);
-    let mut by_hand = check_common(new, old);
+    let mut by_hand = metadata::check_common(&new.metadata, &old.metadata, Scope::Namespaced);
     by_hand.extend(validate_update(new, old, &options));
     declarative::merge(
         by_hand,
@@ -92,17 +91,10 @@ pub fn check_status_update(
     new: &HorizontalPodAutoscaler,
     old: &HorizontalPodAutoscaler,
 ) -> Vec<FieldError> {
-    let mut by_hand = check_common(new, old);
+    let mut by_hand = metadata::check_common(&new.metadata, &old.metadata, Scope::Namespaced);
     by_hand.extend(validate_status_update(new, old));
     // The spec is the old one, and declarative rules skip what has not changed.
     declarative::merge(by_hand, Vec::new())
-}
-
-/// What is checked of every kind before its own rules. Upstream: registry/rest/update.go `validateCommonFields`.
-fn check_common(new: &HorizontalPodAutoscaler, old: &HorizontalPodAutoscaler) -> Vec<FieldError> {
-    let mut problems = metadata::check(&new.metadata, Scope::Namespaced, name::path_segment);
-    problems.extend(metadata::check_update(&new.metadata, &old.metadata));
-    problems
 }
 
 /// The knobs for a new object, or for one that replaces `old`: what was stored before may stay.

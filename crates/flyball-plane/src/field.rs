@@ -1,7 +1,9 @@
-//! Problems with fields, made from paths as text; the type and its texts are [`flyball_api::field`]'s.
+//! Problems with fields of JSON objects: the constructors of [`flyball_api::field`] for paths as text and values as JSON.
+//! They stay apart from the API crate's, whose rules walk typed objects with a path in hand and never see a bare value.
 
 pub use flyball_api::field::FieldError;
 use flyball_api::field::{BadValue, FieldPath};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 fn shown(value: Value) -> BadValue {
@@ -9,6 +11,14 @@ fn shown(value: Value) -> BadValue {
         Value::String(text) => BadValue::Text(text),
         other => BadValue::Json(other),
     }
+}
+
+/// The value at `path` in its typed form. The decoder has checked the fields' types; what is left unreadable is one problem.
+///
+/// # Errors
+/// The problem.
+pub fn read<T: DeserializeOwned>(path: &str, value: &Value) -> Result<T, FieldError> {
+    T::deserialize(value).map_err(|error| invalid(path, "", error.to_string()))
 }
 
 /// A value is missing at `path`.

@@ -7,6 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use flyball_api::name;
+pub use flyball_api::validation::metadata::Scope;
 use serde_json::{Value, json};
 
 use crate::field::FieldError;
@@ -16,15 +17,6 @@ use crate::store::ResourceName;
 
 /// Text that is known at build time for built-in kinds.
 pub type Text = Cow<'static, str>;
-
-/// Whether objects live in a namespace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
-    /// In a namespace.
-    Namespaced,
-    /// In the cluster.
-    Cluster,
-}
 
 /// What a PUT may do besides replacing the revision the client has read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,37 +54,6 @@ pub enum SelectorForm {
     LabelSelector,
     /// `spec.selector` is a map of labels.
     Map,
-}
-
-/// Which rule the names of a kind follow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NameRule {
-    /// Lower-case DNS subdomain.
-    Subdomain,
-    /// Lower-case DNS label.
-    Label,
-    /// Lower-case DNS label that starts with a letter.
-    Label1035,
-}
-
-impl NameRule {
-    /// The problems of `name`.
-    pub fn check(self, name: &str) -> Vec<String> {
-        match self {
-            Self::Subdomain => name::dns_subdomain(name),
-            Self::Label => name::dns_label(name),
-            Self::Label1035 => name::dns_1035_label(name),
-        }
-    }
-
-    /// The problems of a `generateName`, which may end in a dash because a suffix follows it.
-    /// Upstream: api/validation `maskTrailingDash`.
-    pub fn check_prefix(self, prefix: &str) -> Vec<String> {
-        match prefix.strip_suffix('-') {
-            Some(stem) if !stem.is_empty() => self.check(&format!("{stem}a")),
-            _ => self.check(prefix),
-        }
-    }
 }
 
 /// The translation between the stored form and one served version.
@@ -342,9 +303,9 @@ pub trait Strategy: fmt::Debug + Send + Sync {
         Vec::new()
     }
 
-    /// The rule for names.
-    fn name_rule(&self) -> NameRule {
-        NameRule::Subdomain
+    /// The rule for names: the problems of one.
+    fn name_rule(&self) -> fn(&str) -> Vec<String> {
+        name::dns_subdomain
     }
 
     /// Seconds of grace of a deletion that asks for `asked`; `None` when the kind is removed at once.
@@ -401,17 +362,5 @@ impl Kinds {
     /// All kinds, ordered by group and plural.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Kind>> {
         self.kinds.values()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_generated_names_prefix_may_end_in_a_dash() {
-        assert!(NameRule::Subdomain.check_prefix("web-").is_empty());
-        assert!(!NameRule::Subdomain.check_prefix("Web-").is_empty());
-        assert!(!NameRule::Subdomain.check("web-").is_empty());
     }
 }

@@ -329,7 +329,7 @@ fn last_seen_ms(event: &Value) -> UnixMs {
     let times = fields
         .into_iter()
         .filter_map(|field| event.pointer(field)?.as_str());
-    times.filter_map(crate::time::parse_ms).max().unwrap_or(0)
+    times.filter_map(crate::time::parse).max().unwrap_or(0)
 }
 
 fn change(event: &Event) -> Change {

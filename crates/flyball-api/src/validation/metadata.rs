@@ -106,6 +106,28 @@ pub fn check_update(new: &ObjectMeta, old: &ObjectMeta) -> Vec<FieldError> {
     problems
 }
 
+/// What is checked of every changed object before the rules of its kind; names are checked only as parts of a path.
+///
+/// Upstream: apiserver registry/rest/update.go `validateCommonFields`.
+pub fn check_common(new: &ObjectMeta, old: &ObjectMeta, scope: Scope) -> Vec<FieldError> {
+    let mut problems = check(new, scope, name::path_segment);
+    problems.extend(check_update(new, old));
+    problems
+}
+
+/// Problems of labels, or of a selector's. Upstream: meta/v1/validation/validation.go `ValidateLabels`.
+pub fn check_labels<'a>(
+    labels: impl IntoIterator<Item = (&'a str, &'a str)>,
+    path: &FieldPath,
+) -> Vec<FieldError> {
+    let mut problems = Vec::new();
+    for (key, value) in labels {
+        problems.extend(invalid(path, key, name::label_key(key)));
+        problems.extend(invalid(path, value, name::label_value(value)));
+    }
+    problems
+}
+
 /// Finalizers without a prefix must be ones that Kubernetes knows. Upstream: core/validation `validateKubeFinalizerName`.
 pub fn check_finalizer_names(meta: &ObjectMeta) -> Vec<FieldError> {
     let path = FieldPath::new("metadata").child("finalizers");
@@ -152,12 +174,8 @@ fn check_namespace(namespace: &str, scope: Scope, path: &FieldPath) -> Vec<Field
 
 /// Labels, annotations and owners: the same for new and changed objects.
 fn check_maps(meta: &ObjectMeta, path: &FieldPath) -> Vec<FieldError> {
-    let labels_path = path.child("labels");
-    let mut problems = Vec::new();
-    for (key, value) in &meta.labels {
-        problems.extend(invalid(&labels_path, key, name::label_key(key)));
-        problems.extend(invalid(&labels_path, value, name::label_value(value)));
-    }
+    let labels = meta.labels.iter().map(|(k, v)| (k.as_str(), v.as_str()));
+    let mut problems = check_labels(labels, &path.child("labels"));
     let annotations_path = path.child("annotations");
     for key in meta.annotations.keys() {
         problems.extend(invalid(

@@ -6,7 +6,7 @@ use flyball_api::defaults;
 use flyball_api::strategy::{self, Gates};
 use serde_json::{Value, json};
 
-use crate::field::FieldError;
+use crate::field::{self, FieldError};
 use crate::kind::{Kind, Strategy};
 
 #[derive(Debug)]
@@ -24,10 +24,8 @@ pub(super) fn kind() -> Kind {
     .with_status()
 }
 
-/// The typed form. The decoder has checked the fields' types; what is left unreadable is told as one problem.
 fn typed(object: &Value) -> Result<Typed, FieldError> {
-    serde_json::from_value(object.clone())
-        .map_err(|error| crate::field::invalid("<object>", "", error.to_string()))
+    field::read("<object>", object)
 }
 
 fn problems(check: impl FnOnce() -> Result<Vec<FieldError>, FieldError>) -> Vec<FieldError> {

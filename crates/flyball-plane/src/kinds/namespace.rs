@@ -1,9 +1,10 @@
 //! core/v1 Namespace. Source: registry/core/namespace/strategy.go, core/v1 defaults.go `SetDefaults_Namespace`.
 
+use flyball_api::name;
 use serde_json::{Value, json};
 
 use crate::field::{self, FieldError};
-use crate::kind::{DeleteAnswer, Kind, NameRule, Scope, Strategy};
+use crate::kind::{DeleteAnswer, Kind, Scope, Strategy};
 use crate::object;
 
 #[derive(Debug)]
@@ -75,8 +76,8 @@ impl Strategy for Namespace {
         vec![field::invalid("status.Phase", phase, detail)]
     }
 
-    fn name_rule(&self) -> NameRule {
-        NameRule::Label
+    fn name_rule(&self) -> fn(&str) -> Vec<String> {
+        name::dns_label
     }
 
     fn selectable_fields(&self) -> &'static [&'static str] {

@@ -1,10 +1,11 @@
 //! core/v1 Service, as a stored object: no cluster IP is allocated and nothing is balanced.
 //! Source: registry/core/service/strategy.go, core/v1 defaults.go `SetDefaults_Service`.
 
+use flyball_api::name;
 use serde_json::{Value, json};
 
 use crate::field::{self, FieldError};
-use crate::kind::{DeleteAnswer, Kind, NameRule, PutRule, Strategy};
+use crate::kind::{DeleteAnswer, Kind, PutRule, Strategy};
 use crate::object::{self, default_field};
 
 #[derive(Debug)]
@@ -85,8 +86,8 @@ impl Strategy for Service {
         errors
     }
 
-    fn name_rule(&self) -> NameRule {
-        NameRule::Label1035
+    fn name_rule(&self) -> fn(&str) -> Vec<String> {
+        name::dns_1035_label
     }
 
     fn selectable_fields(&self) -> &'static [&'static str] {

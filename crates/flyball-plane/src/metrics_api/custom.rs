@@ -11,10 +11,11 @@ use super::quantity::milli;
 use super::{World, selector, unreadable};
 use crate::refusal::Refusal;
 use crate::request::{Query, ResourcePath};
+use crate::time;
 use crate::workload::load::curve::{Curve, Nano};
 use crate::workload::load::sample::Sampler;
 use crate::workload::load::{Load, Series, loaded_by};
-use crate::workload::object::{controller_of, name, namespace, print_time};
+use crate::workload::object::{controller_of, name, namespace};
 use crate::workload::selector::meets;
 use crate::workload::view::Kind;
 
@@ -75,7 +76,7 @@ impl Sampled {
     fn item(self, version: &str, query: &Query) -> Value {
         let mut item = json!({
             "describedObject": self.described,
-            "timestamp": print_time(self.at_ms),
+            "timestamp": time::print(self.at_ms),
             "value": milli(self.value),
         });
         let asked = query.get("metricLabelSelector").map(selector_object);

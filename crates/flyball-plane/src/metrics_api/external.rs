@@ -7,8 +7,8 @@ use super::quantity::milli;
 use super::{World, selector};
 use crate::refusal::Refusal;
 use crate::request::{Query, ResourcePath};
+use crate::time;
 use crate::workload::load::sample::Sampler;
-use crate::workload::object::print_time;
 use crate::workload::selector::meets;
 
 pub(super) fn answer(
@@ -35,7 +35,7 @@ pub(super) fn answer(
             items.push(json!({
                 "metricName": metric,
                 "metricLabels": one.labels,
-                "timestamp": print_time(sampler.at_ms),
+                "timestamp": time::print(sampler.at_ms),
                 "window": sampler.scrape.window_seconds(),
                 "value": milli(sampler.value(&load, &one.curve)),
             }));

@@ -9,10 +9,11 @@ use super::quantity::{bytes, decimal};
 use super::{World, selector, unreadable};
 use crate::refusal::{Refusal, Subject};
 use crate::request::{Query, ResourcePath};
+use crate::time;
 use crate::workload::load::curve::Nano;
 use crate::workload::load::sample::Sampler;
 use crate::workload::load::{Load, loaded_by};
-use crate::workload::object::{items, name, namespace, print_time, text};
+use crate::workload::object::{items, name, namespace, text};
 use crate::workload::pod_life::NODE;
 use crate::workload::selector::meets;
 use crate::workload::view::Kind;
@@ -83,14 +84,14 @@ impl Measured {
         let mut metadata = json!({
             "name": name(pod),
             "namespace": namespace(pod),
-            "creationTimestamp": print_time(world.now_ms),
+            "creationTimestamp": time::print(world.now_ms),
         });
         if let Some(labels) = pod.pointer("/metadata/labels") {
             metadata["labels"] = labels.clone();
         }
         json!({
             "metadata": metadata,
-            "timestamp": print_time(self.at_ms),
+            "timestamp": time::print(self.at_ms),
             "window": window(self.window_seconds),
             "containers": containers,
         })
@@ -159,8 +160,8 @@ fn node(world: World<'_>) -> Result<Value, Refusal> {
     }
     let sum = |resource| sums.get(resource).copied().unwrap_or(0);
     Ok(json!({
-        "metadata": {"name": NODE, "creationTimestamp": print_time(world.now_ms)},
-        "timestamp": print_time(world.now_ms),
+        "metadata": {"name": NODE, "creationTimestamp": time::print(world.now_ms)},
+        "timestamp": time::print(world.now_ms),
         "window": window(0),
         "usage": usage(sum("cpu"), sum("memory")),
     }))

@@ -5,9 +5,10 @@ use serde_json::{Value, json};
 use super::{World as Asked, answer};
 use crate::refusal::Refusal;
 use crate::request::{Query, Route};
+use crate::time;
 use crate::workload::load::LOAD;
 use crate::workload::load::sample::SCRAPE;
-use crate::workload::object::{items, name, parse_time, text};
+use crate::workload::object::{items, name, text};
 use crate::workload::testing::{START, World, workload};
 use crate::workload::view::Kind;
 
@@ -158,7 +159,7 @@ fn a_sample_is_as_old_as_its_scrape_and_its_lag_and_averages_its_window() {
         let mut world = world(1, &ramp, &json!({SCRAPE: scrape}));
         world.run_for(seconds * 1000 - 10_000);
         let list = get(&world, PODS).unwrap();
-        let at = parse_time(text(&list, "/items/0/timestamp")).unwrap();
+        let at = time::parse(text(&list, "/items/0/timestamp")).unwrap();
         assert_eq!((START + seconds * 1000 - at) / 1000, age, "{scrape}");
         assert_eq!(cpu(&world), [expected], "{scrape}");
     }

@@ -172,14 +172,14 @@ fn mark(object: &mut Value, at_ms: i64, grace_seconds: i64) {
     if generation > 0 && !object::is_being_deleted(object) {
         object::set_meta(object, "generation", generation + 1);
     }
-    object::set_meta(object, "deletionTimestamp", time::seconds(at_ms));
+    object::set_meta(object, "deletionTimestamp", time::print(at_ms));
     object::set_meta(object, "deletionGracePeriodSeconds", grace_seconds);
 }
 
 /// Marks an object without grace; a namespace shows it in its phase.
 fn mark_at_once(object: &mut Value, now_ms: i64) {
     let past =
-        time::parse_ms(object::meta(object, "deletionTimestamp")).is_some_and(|at| at <= now_ms);
+        time::parse(object::meta(object, "deletionTimestamp")).is_some_and(|at| at <= now_ms);
     if past {
         object::set_meta(object, "deletionGracePeriodSeconds", 0);
     } else {
@@ -193,7 +193,7 @@ fn mark_at_once(object: &mut Value, now_ms: i64) {
 
 /// Moves the end of a running grace to where it would be had `asked` been the grace from the start, but not into the past.
 fn shorten_grace(object: &mut Value, running: i64, asked: i64, now_ms: i64) -> i64 {
-    let end_ms = time::parse_ms(object::meta(object, "deletionTimestamp")).unwrap_or(now_ms);
+    let end_ms = time::parse(object::meta(object, "deletionTimestamp")).unwrap_or(now_ms);
     let moved_ms = end_ms - running * 1000 + asked * 1000;
     let seconds = if moved_ms < now_ms && asked != 0 {
         1

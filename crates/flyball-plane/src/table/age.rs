@@ -4,7 +4,7 @@ use flyball_api::duration;
 use flyball_clock::UnixMs;
 use serde_json::Value;
 
-use crate::time::parse_ms;
+use crate::time;
 
 /// The age of an object since its creation.
 pub(super) fn of(object: &Value, now_ms: UnixMs) -> Value {
@@ -13,7 +13,7 @@ pub(super) fn of(object: &Value, now_ms: UnixMs) -> Value {
 
 /// The time since an instant in an object, `<unknown>` where it has none (upstream: `translateTimestampSince`).
 pub(super) fn since(time: &Value, now_ms: UnixMs) -> String {
-    match time.as_str().and_then(parse_ms) {
+    match time.as_str().and_then(time::parse) {
         Some(then) => duration::human(now_ms.saturating_sub(then)),
         None => "<unknown>".into(),
     }

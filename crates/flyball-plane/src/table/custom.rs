@@ -76,9 +76,7 @@ fn shown(kind: &str, value: &Value, now_ms: UnixMs) -> Value {
             whole.map_or(Value::Null, Value::from)
         }
         ("number", Value::Number(_)) | ("boolean", Value::Bool(_)) => value.clone(),
-        ("date", Value::String(text)) if crate::time::parse_ms(text).is_none() => {
-            "<invalid>".into()
-        }
+        ("date", Value::String(text)) if crate::time::parse(text).is_none() => "<invalid>".into(),
         ("date", Value::String(_)) => age::since(value, now_ms).into(),
         _ => Value::Null,
     }

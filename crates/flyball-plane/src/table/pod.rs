@@ -8,7 +8,7 @@ use super::builtin::name;
 use super::column::Column;
 use super::{age, at, list, number, text};
 use crate::schema::Gvk;
-use crate::time::parse_ms;
+use crate::time;
 
 const POD: Gvk<'static> = Gvk::new("", "v1", "Pod");
 
@@ -74,7 +74,7 @@ impl Restarts {
     fn add(&mut self, status: &Value) {
         self.count += number(status, &["restartCount"]);
         let ended = text(status, &["lastState", "terminated", "finishedAt"]);
-        self.last_ms = self.last_ms.max(parse_ms(ended));
+        self.last_ms = self.last_ms.max(time::parse(ended));
     }
 
     fn text(self, now_ms: UnixMs) -> String {

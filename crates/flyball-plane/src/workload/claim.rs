@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::object::{
-    controller_reference, is_controlled_by, is_deleting, name, namespace, owners, put, uid,
+    controller_reference, is_being_deleted, is_controlled_by, name, namespace, owners, put, uid,
 };
 use super::selector::selects;
 use super::view::{Kind, View, Write};
@@ -35,15 +35,15 @@ pub fn claim(view: &dyn View, owner: &Value, kind: &Kind, rule: &Rule<'_>) -> Cl
         }
         if wanted(&object) {
             claim.objects.push(object);
-        } else if !is_deleting(owner) {
+        } else if !is_being_deleted(owner) {
             claim.writes.push(Write::Update(released(&object, owner)));
         }
     }
-    if is_deleting(owner) {
+    if is_being_deleted(owner) {
         return claim;
     }
     for object in view.uncontrolled(kind, place) {
-        if is_considered(&object) && wanted(&object) && !is_deleting(&object) {
+        if is_considered(&object) && wanted(&object) && !is_being_deleted(&object) {
             let adopted = adopted(&object, owner);
             claim.writes.push(Write::Update(adopted.clone()));
             claim.objects.push(Arc::new(adopted));

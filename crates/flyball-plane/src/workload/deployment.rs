@@ -16,9 +16,10 @@ use serde_json::{Value, json};
 use self::sets::Sets;
 use super::claim::{Rule, claim};
 use super::event::Reason;
-use super::object::{int, is_deleting, is_set, name, print_time, put, text};
+use super::object::{int, is_being_deleted, is_set, name, put, text};
 use super::replica_set::Refusal;
 use super::view::{EventRecord, Kind, ObjectKey, Severity, Step, View, Write};
+use crate::time;
 
 /// Component of the Deployment's events.
 const COMPONENT: &str = "deployment-controller";
@@ -98,7 +99,7 @@ enum Path {
 
 /// Chooses the path, after the revision annotations and the paused condition are brought up to date (upstream syncDeployment).
 fn path_of(deployment: &mut Value, sets: &mut Sets, now_ms: UnixMs) -> Path {
-    if is_deleting(deployment) {
+    if is_being_deleted(deployment) {
         revision::sync(deployment, sets, now_ms);
         return Path::Observe;
     }
@@ -168,8 +169,8 @@ pub fn refused(view: &dyn View, key: &ObjectKey, refusal: &Refusal<'_>) -> Vec<W
             "status": "False",
             "reason": status::CREATE_ERROR,
             "message": message,
-            "lastUpdateTime": print_time(refusal.now_ms),
-            "lastTransitionTime": print_time(refusal.now_ms),
+            "lastUpdateTime": time::print(refusal.now_ms),
+            "lastTransitionTime": time::print(refusal.now_ms),
         });
         status::set_condition(&mut deployment, condition);
         if deployment != *stored {

@@ -4,9 +4,10 @@
 use flyball_clock::UnixMs;
 use serde_json::{Value, json};
 
-use super::object::{count, print_time, put};
+use super::object::{count, put};
 use super::suffix::template_hash;
 use super::view::{EventRecord, Kind, ObjectKey, Severity, View, Write};
+use crate::time;
 
 impl EventRecord {
     /// An event about `object`.
@@ -47,7 +48,7 @@ pub fn stored(view: &dyn View, event: &EventRecord, now_ms: UnixMs) -> Write {
         event.regarding.name,
         template_hash(&identity, None)
     );
-    let now = print_time(now_ms);
+    let now = time::print(now_ms);
     if let Some(known) = view.get(&Kind::EVENT, place, &name) {
         let mut known = Value::clone(&known);
         let repeats = count(&known, "/count").saturating_add(1);

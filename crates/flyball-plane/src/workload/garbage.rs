@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::object::{is_deleting, is_set, items, name, namespace, owners, put, text, uid};
+use super::object::{is_being_deleted, is_set, items, name, namespace, owners, put, text, uid};
 use super::view::{Kind, ObjectKey, Propagation, Step, View, Write};
 
 /// Finalizer of an owner that waits for its dependents to be deleted.
@@ -18,7 +18,7 @@ pub fn step(view: &dyn View, key: &ObjectKey) -> Step {
     let Some(object) = view.get(&key.kind, &key.namespace, &key.name) else {
         return Step::default();
     };
-    let writes = if !is_deleting(&object) {
+    let writes = if !is_being_deleted(&object) {
         collect(view, &object)
     } else if has_finalizer(&object, ORPHAN) {
         orphan(view, &object)
@@ -63,7 +63,9 @@ fn classify(view: &dyn View, reference: &Value, place: &str) -> Owner {
         .filter(|owner| uid(owner) == text(reference, "/uid"));
     match owner {
         None => Owner::Dangling,
-        Some(owner) if is_deleting(&owner) && has_finalizer(&owner, FOREGROUND) => Owner::Waiting,
+        Some(owner) if is_being_deleted(&owner) && has_finalizer(&owner, FOREGROUND) => {
+            Owner::Waiting
+        }
         Some(_) => Owner::Solid,
     }
 }

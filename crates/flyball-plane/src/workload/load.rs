@@ -41,10 +41,11 @@ use serde_json::{Map, Value};
 
 use self::curve::{Curve, Nano, UNIT, amount};
 use super::object::{
-    annotation, created_ms, is_deleting, is_ready, name, namespace, parse_time, put, text, uid,
+    annotation, created_ms, is_being_deleted, is_ready, name, namespace, put, text, uid,
 };
 use super::owner::workloads_of;
 use super::view::{Kind, ObjectKey, View};
+use crate::time;
 
 /// The annotation that holds a load.
 pub const LOAD: &str = "flyball.dev/load";
@@ -133,7 +134,7 @@ impl Load {
     fn read(&mut self, field: &str, value: &Value) -> Result<(), Fault> {
         match field {
             "epoch" => {
-                let epoch = value.as_str().and_then(parse_time);
+                let epoch = value.as_str().and_then(time::parse);
                 self.epoch_ms = epoch
                     .ok_or_else(|| fault(field, "must be a time such as 2026-01-01T00:00:00Z"))?;
             }
@@ -236,7 +237,7 @@ pub fn loaded_by(view: &dyn View, pod: &Arc<Value>) -> Option<Arc<Value>> {
 
 /// True when the pod takes its share of the load.
 pub fn bears_load(pod: &Value) -> bool {
-    is_ready(pod) && !is_deleting(pod) && text(pod, "/status/phase") == "Running"
+    is_ready(pod) && !is_being_deleted(pod) && text(pod, "/status/phase") == "Running"
 }
 
 /// The pods below a workload: its own and those of its ReplicaSets; a bare pod is its own.
@@ -269,7 +270,7 @@ mod tests {
 
     #[test]
     fn a_load_counts_from_its_epoch_or_from_creation() {
-        let at = parse_time("2026-01-01T00:01:30Z").unwrap();
+        let at = time::parse("2026-01-01T00:01:30Z").unwrap();
         let rows = [
             (r#"{"cpu": {"points": [[0, 1], [90, 10]]}}"#, 10),
             (

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::object::{is_deleting, items, name, put, uid};
+use super::object::{is_being_deleted, items, name, put, uid};
 use super::view::{Kind, ObjectKey, Propagation, Step, View, Write};
 
 /// The finalizer in `spec.finalizers` that keeps a namespace until it is empty.
@@ -14,13 +14,13 @@ pub fn step(view: &dyn View, key: &ObjectKey) -> Step {
     let Some(stored) = view.get(&Kind::NAMESPACE, "", &key.name) else {
         return Step::default();
     };
-    if !is_deleting(&stored) {
+    if !is_being_deleted(&stored) {
         return Step::default();
     }
     let contents = view.contents(name(&stored));
     let mut writes: Vec<Write> = contents
         .iter()
-        .filter(|object| !is_deleting(object))
+        .filter(|object| !is_being_deleted(object))
         .map(|object| Write::Delete {
             key: ObjectKey::of(object),
             uid: uid(object).to_owned(),

@@ -1,13 +1,14 @@
-//! Reading and writing the fields of a JSON object that every controller needs: metadata, owner references, times,
-//! conditions. Not here: rules of any one kind.
+//! Reading and writing the fields of a JSON object that every controller needs, by JSON pointer: owner references, times,
+//! conditions. Plain metadata is read as everywhere in the plane. Not here: rules of any one kind.
 
 use std::sync::Arc;
 
 use flyball_clock::UnixMs;
-use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::view::{Kind, ObjectKey};
+pub use crate::object::{is_being_deleted, label, name, namespace, uid};
+use crate::time;
 
 /// The string at a JSON pointer, `""` when it is absent or no string.
 pub fn text<'a>(object: &'a Value, pointer: &str) -> &'a str {
@@ -43,59 +44,19 @@ pub fn items<'a>(object: &'a Value, pointer: &str) -> &'a [Value] {
         .map_or(&[], Vec::as_slice)
 }
 
-/// `metadata.name`.
-pub fn name(object: &Value) -> &str {
-    text(object, "/metadata/name")
-}
-
-/// `metadata.namespace`, `""` when cluster-scoped.
-pub fn namespace(object: &Value) -> &str {
-    text(object, "/metadata/namespace")
-}
-
-/// `metadata.uid`.
-pub fn uid(object: &Value) -> &str {
-    text(object, "/metadata/uid")
-}
-
 /// `metadata.annotations[key]`.
 pub fn annotation<'a>(object: &'a Value, key: &str) -> Option<&'a str> {
     object.pointer("/metadata/annotations")?.get(key)?.as_str()
 }
 
-/// `metadata.labels[key]`.
-pub fn label<'a>(object: &'a Value, key: &str) -> Option<&'a str> {
-    object.pointer("/metadata/labels")?.get(key)?.as_str()
-}
-
-/// True once deletion was asked for.
-pub fn is_deleting(object: &Value) -> bool {
-    object
-        .pointer("/metadata/deletionTimestamp")
-        .is_some_and(|at| !at.is_null())
-}
-
 /// The time at a JSON pointer (RFC 3339, any precision), in milliseconds.
 pub fn time_at(object: &Value, pointer: &str) -> Option<UnixMs> {
-    parse_time(text(object, pointer))
+    time::parse(text(object, pointer))
 }
 
 /// `metadata.creationTimestamp`; 0 when the store has not set it.
 pub fn created_ms(object: &Value) -> UnixMs {
     time_at(object, "/metadata/creationTimestamp").unwrap_or(0)
-}
-
-/// An RFC 3339 time in milliseconds.
-pub fn parse_time(text: &str) -> Option<UnixMs> {
-    text.parse::<Timestamp>()
-        .ok()
-        .map(Timestamp::as_millisecond)
-}
-
-/// A time as metav1.Time prints it: RFC 3339 in UTC, whole seconds, truncated.
-pub fn print_time(at_ms: UnixMs) -> String {
-    let seconds = at_ms.div_euclid(1000);
-    Timestamp::from_second(seconds).map_or_else(|_| String::new(), |at| at.to_string())
 }
 
 /// Sets the value at `path`, making the objects on the way.
@@ -191,7 +152,7 @@ pub fn available_at(pod: &Value, min_ready_seconds: i64) -> Option<UnixMs> {
 
 /// True unless the pod has ended or is being deleted (upstream controller.IsPodActive).
 pub fn is_active(pod: &Value) -> bool {
-    !matches!(text(pod, "/status/phase"), "Succeeded" | "Failed") && !is_deleting(pod)
+    !matches!(text(pod, "/status/phase"), "Succeeded" | "Failed") && !is_being_deleted(pod)
 }
 
 /// `int-or-percent` of `total` (upstream intstr.GetScaledValueFromIntOrPercent). Unreadable values are 0: validation

@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 use self::status::status;
 use self::times::{Stage, Times, milliseconds};
 use super::object::{
-    annotation, count, int, is_deleting, is_ready, name, namespace, put, text, time_at, uid,
+    annotation, count, int, is_being_deleted, is_ready, name, namespace, put, text, time_at, uid,
 };
 use super::owner::workloads_of;
 use super::view::{Kind, ObjectKey, Propagation, Step, View, Write};
@@ -40,7 +40,7 @@ pub fn step(view: &dyn View, key: &ObjectKey, now_ms: UnixMs) -> Step {
     let Some(stored) = view.get(&Kind::POD, &key.namespace, &key.name) else {
         return Step::default();
     };
-    if is_deleting(&stored) {
+    if is_being_deleted(&stored) {
         return terminate(view, &stored, now_ms);
     }
     if matches!(text(&stored, "/status/phase"), "Failed" | "Succeeded") {
@@ -117,9 +117,10 @@ fn terminate(view: &dyn View, pod: &Arc<Value>, now_ms: UnixMs) -> Step {
 
 #[cfg(test)]
 mod tests {
-    use super::super::object::{condition, print_time};
+    use super::super::object::condition;
     use super::super::testing::{START, World};
     use super::*;
+    use crate::time;
 
     fn pod(annotations: &Value) -> Value {
         json!({
@@ -206,7 +207,7 @@ mod tests {
         assert_eq!(time_at(&pod, "/status/startTime"), Some(START));
         assert_eq!(
             text(&pod, "/status/containerStatuses/0/state/running/startedAt"),
-            print_time(START + 1000)
+            time::print(START + 1000)
         );
         assert!(text(&pod, "/status/podIP").starts_with("10."));
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use flyball_clock::UnixMs;
 use serde_json::Value;
 
-use super::object::{controller_of, is_deleting, namespace, owners, uid};
+use super::object::{controller_of, is_being_deleted, namespace, owners, uid};
 use super::replica_set::{self, REPLICA_SET, Refusal};
 use super::replication_controller::REPLICATION_CONTROLLER;
 use super::selector::{of_labels, selects};
@@ -181,7 +181,7 @@ fn wake_garbage(view: &dyn View, change: &Change, tasks: &mut Vec<Task>) {
             if let Some(old) = old.as_ref().filter(|_| !had_owners) {
                 garbage::owner_keys(old).into_iter().for_each(&mut look);
             }
-            if is_deleting(new) {
+            if is_being_deleted(new) {
                 look(ObjectKey::of(new));
                 if garbage::has_finalizer(new, garbage::FOREGROUND) {
                     dependents_of(new).for_each(&mut look);
@@ -199,7 +199,7 @@ fn wake_namespace(view: &dyn View, change: &Change, tasks: &mut Vec<Task>) {
         if !place.is_empty()
             && view
                 .get(&Kind::NAMESPACE, "", place)
-                .is_some_and(|found| is_deleting(&found))
+                .is_some_and(|found| is_being_deleted(&found))
         {
             let key = ObjectKey::new(Kind::NAMESPACE, "", place);
             tasks.push(Task {

@@ -9,14 +9,15 @@ use serde_json::{Map, Value, json};
 use super::claim::{Rule, claim};
 use super::event::Reason;
 use super::object::{
-    available_at, condition, controller_of, count, int, is_active, is_deleting, is_ready, items,
-    name, namespace, print_time, put, text, uid,
+    available_at, condition, controller_of, count, int, is_active, is_being_deleted, is_ready,
+    items, name, namespace, put, text, uid,
 };
 use super::pod_template::{pod_of, prefix, template_of};
 use super::ranking::by_deletion_preference;
 use super::selector::{matches_labels, of_labels};
 use super::suffix::generated_name;
 use super::view::{EventRecord, Kind, ObjectKey, Propagation, Severity, Step, View, Write};
+use crate::time;
 
 /// Most pods created or deleted in one step (upstream BurstReplicas); the next step goes on.
 const BURST: usize = 500;
@@ -56,7 +57,7 @@ pub fn step(view: &dyn View, key: &ObjectKey, now_ms: UnixMs, flavour: &Flavour)
     );
     let mut writes = claimed.writes;
     let pods = claimed.objects;
-    if !is_deleting(&set) {
+    if !is_being_deleted(&set) {
         writes.extend(manage(view, &set, &pods, now_ms, flavour));
     }
     let status = status(view, &set, &pods, now_ms, flavour);
@@ -105,7 +106,7 @@ pub fn refused(
         conditions.push(json!({
             "type": FAILURE,
             "status": "True",
-            "lastTransitionTime": print_time(refusal.now_ms),
+            "lastTransitionTime": time::print(refusal.now_ms),
             "reason": reason,
             "message": refusal.message,
         }));
@@ -295,7 +296,7 @@ pub fn put_count(status: &mut Map<String, Value>, field: &str, number: usize) {
 fn terminating(view: &dyn View, set: &Value) -> usize {
     let owned = view.owned_by(&Kind::POD, namespace(set), uid(set));
     let is_leaving = |pod: &&Arc<Value>| {
-        is_deleting(pod) && !matches!(text(pod, "/status/phase"), "Succeeded" | "Failed")
+        is_being_deleted(pod) && !matches!(text(pod, "/status/phase"), "Succeeded" | "Failed")
     };
     owned.iter().filter(is_leaving).count()
 }

@@ -17,7 +17,7 @@ use self::members::Members;
 use self::revisions::Revisions;
 use super::claim::{Rule, claim};
 use super::event::Reason;
-use super::object::{available_at, count, int, is_deleting, is_ready, items, name, put, text};
+use super::object::{available_at, count, int, is_being_deleted, is_ready, items, name, put, text};
 use super::replica_set::{Refusal, put_count, wanted};
 use super::view::{EventRecord, Kind, ObjectKey, Severity, Step, View, Write};
 
@@ -67,7 +67,7 @@ pub fn step(view: &dyn View, key: &ObjectKey, now_ms: UnixMs) -> Step {
     let mut writes = Vec::new();
     let revisions = Revisions::of(view, &set, history.objects, &mut writes);
     let mut members = Members::of(&set, &pods.objects, &revisions, now_ms);
-    if !is_deleting(&set) {
+    if !is_being_deleted(&set) {
         rollout::roll(&mut members, &revisions);
     }
     let status = status(&set, &pods.objects, &revisions, &members);
@@ -116,7 +116,7 @@ fn status(set: &Value, pods: &[Arc<Value>], revisions: &Revisions, members: &Mem
     };
     let of = |revision: &str| {
         created()
-            .filter(|pod| !is_deleting(pod) && members::revision_of(pod) == revision)
+            .filter(|pod| !is_being_deleted(pod) && members::revision_of(pod) == revision)
             .count()
     };
     let replicas = created().count();

@@ -11,10 +11,11 @@ use super::agenda::Agenda;
 use super::event;
 use super::load::ledger::Ledger;
 use super::object::{
-    controller_of, count, is_deleting, items, name, namespace, owners, print_time, put, text, uid,
+    controller_of, count, is_being_deleted, items, name, namespace, owners, put, text, uid,
 };
 use super::react;
 use super::view::{Change, Kind, ObjectKey, Propagation, View, Write};
+use crate::time;
 
 /// 2026-01-01T00:00:00Z.
 pub(crate) const START: UnixMs = 1_767_225_600_000;
@@ -201,7 +202,7 @@ impl World {
         put(
             &mut object,
             &["metadata", "creationTimestamp"],
-            json!(print_time(self.now_ms)),
+            json!(time::print(self.now_ms)),
         );
         put(&mut object, &["metadata", "generation"], json!(1));
         if key.kind == Kind::POD {
@@ -251,7 +252,7 @@ impl World {
         );
         let is_free = items(&next, "/metadata/finalizers").is_empty()
             && items(&next, "/spec/finalizers").is_empty();
-        let is_gone = is_deleting(&next)
+        let is_gone = is_being_deleted(&next)
             && is_free
             && count(&next, "/metadata/deletionGracePeriodSeconds") == 0;
         self.publish(key, (!is_gone).then_some(next));
@@ -282,7 +283,7 @@ impl World {
                 json!(["foregroundDeletion"]),
             );
         }
-        if key.kind == Kind::POD && (grace == 0 || !is_deleting(&stored)) {
+        if key.kind == Kind::POD && (grace == 0 || !is_being_deleted(&stored)) {
             self.log.push(format!(
                 "{}{}",
                 if grace == 0 { "-" } else { "~" },
@@ -296,13 +297,13 @@ impl World {
             self.publish(key.clone(), None);
             return;
         }
-        if is_deleting(&stored) && grace > 0 {
+        if is_being_deleted(&stored) && grace > 0 {
             return;
         }
         put(
             &mut next,
             &["metadata", "deletionTimestamp"],
-            json!(print_time(self.now_ms + grace * 1000)),
+            json!(time::print(self.now_ms + grace * 1000)),
         );
         put(
             &mut next,

@@ -5,7 +5,7 @@ use flyball_clock::UnixMs;
 use serde_json::{Map, Value, json};
 
 use super::super::object::{
-    annotate, annotation, controller_reference, count, int, name, namespace, print_time, put,
+    annotate, annotation, controller_reference, count, int, name, namespace, put,
 };
 use super::super::pod_template::{HASH_LABEL, template_of};
 use super::super::suffix::template_hash;
@@ -13,6 +13,7 @@ use super::super::view::{Kind, View};
 use super::rolling::new_size;
 use super::sets::{DESIRED, MAXIMUM, Sets};
 use super::status;
+use crate::time;
 
 /// The revision of a Deployment or ReplicaSet.
 const REVISION: &str = "deployment.kubernetes.io/revision";
@@ -60,7 +61,7 @@ pub(super) fn sync(deployment: &mut Value, sets: &mut Sets, now_ms: UnixMs) {
             deployment,
             "True",
             ("FoundNewReplicaSet", message),
-            &print_time(now_ms),
+            &time::print(now_ms),
         );
     }
 }
@@ -101,7 +102,7 @@ pub(super) fn ensure_new(
             deployment,
             "True",
             ("NewReplicaSetCreated", message),
-            &print_time(now_ms),
+            &time::print(now_ms),
         );
     }
     true

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::super::event::Reason;
 use super::super::object::{
-    Rounding, annotate, annotation, by_creation, count, int, is_deleting, name, namespace, put,
-    scaled, uid,
+    Rounding, annotate, annotation, by_creation, count, int, is_being_deleted, name, namespace,
+    put, scaled, uid,
 };
 use super::super::pod_template::{same_template, template_of};
 use super::super::replica_set::wanted;
@@ -260,7 +260,7 @@ impl Sets {
             return;
         }
         let mut old = self.old();
-        old.retain(|index| !is_deleting(self.get(*index)));
+        old.retain(|index| !is_being_deleted(self.get(*index)));
         let surplus = old
             .len()
             .saturating_sub(usize::try_from(limit).unwrap_or(0));

@@ -4,11 +4,10 @@
 use flyball_clock::UnixMs;
 use serde_json::{Map, Value, json};
 
-use super::super::object::{
-    condition, count, int, is_set, items, name, print_time, put, text, time_at,
-};
+use super::super::object::{condition, count, int, is_set, items, name, put, text, time_at};
 use super::super::replica_set::{put_count, wanted};
 use super::sets::{Bounds, Sets};
+use crate::time;
 
 /// Reason of a Deployment that could not create its ReplicaSet.
 pub(super) const CREATE_ERROR: &str = "ReplicaSetCreateError";
@@ -58,7 +57,7 @@ pub(super) fn note_pause(deployment: &mut Value, now_ms: UnixMs) {
         (false, true) => ("DeploymentResumed", "Deployment is resumed".to_owned()),
         _ => return,
     };
-    set_progress(deployment, "Unknown", why, &print_time(now_ms));
+    set_progress(deployment, "Unknown", why, &time::print(now_ms));
 }
 
 /// The status without an estimate of progress (upstream calculateStatus).
@@ -106,7 +105,7 @@ pub(super) fn calculate(deployment: &Value, sets: &Sets, now_ms: UnixMs) -> Valu
     };
     upsert(
         &mut conditions,
-        new_condition("Available", state, why, &print_time(now_ms)),
+        new_condition("Available", state, why, &time::print(now_ms)),
     );
     status.insert("conditions".to_owned(), json!(conditions));
     Value::Object(status)
@@ -151,7 +150,7 @@ fn estimate(deployment: &Value, sets: &Sets, status: &Value, to: &mut Estimate<'
         || format!("Deployment \"{}\"", name(deployment)),
         |new| format!("ReplicaSet \"{}\"", name(sets.get(new))),
     );
-    let now = print_time(to.now_ms);
+    let now = time::print(to.now_ms);
     let known = progressing(deployment);
     if is_complete(deployment, status) {
         let why = (AVAILABLE, format!("{subject} has successfully progressed."));

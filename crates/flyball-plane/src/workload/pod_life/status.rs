@@ -3,10 +3,11 @@
 use flyball_clock::UnixMs;
 use serde_json::{Value, json};
 
-use super::super::object::{condition, items, print_time, put, text, uid};
+use super::super::object::{condition, items, put, text, uid};
 use super::super::suffix::content_hash;
 use super::NODE_ADDRESS;
 use super::times::{End, Stage, Times};
+use crate::time;
 
 /// The status of a pod that has come to `stage`, since `since_ms`; fields it does not know are kept.
 pub(super) fn status(pod: &Value, stage: Stage, times: &Times, since_ms: UnixMs) -> Value {
@@ -34,7 +35,7 @@ pub(super) fn status(pod: &Value, stage: Stage, times: &Times, since_ms: UnixMs)
     let mut status = pod.pointer("/status").cloned().unwrap_or_else(|| json!({}));
     put(&mut status, &["phase"], json!(phase));
     put(&mut status, &["conditions"], json!(conditions));
-    put(&mut status, &["startTime"], json!(print_time(scheduled)));
+    put(&mut status, &["startTime"], json!(time::print(scheduled)));
     put(&mut status, &["hostIP"], json!(NODE_ADDRESS));
     put(&mut status, &["hostIPs"], json!([{"ip": NODE_ADDRESS}]));
     put(
@@ -55,7 +56,7 @@ fn entry(pod: &Value, kind: &str, holds: bool, since_ms: UnixMs, reason: Option<
     let state = if holds { "True" } else { "False" };
     let known = condition(pod, kind).filter(|known| text(known, "/status") == state);
     let since = known.map_or_else(
-        || print_time(since_ms),
+        || time::print(since_ms),
         |known| text(known, "/lastTransitionTime").to_owned(),
     );
     let mut entry =
@@ -81,8 +82,8 @@ fn entry(pod: &Value, kind: &str, holds: bool, since_ms: UnixMs, reason: Option<
 }
 
 fn containers(pod: &Value, stage: Stage, times: &Times) -> Vec<Value> {
-    let started = print_time(times.at(Stage::Running));
-    let finished = print_time(times.at(Stage::Ended));
+    let started = time::print(times.at(Stage::Running));
+    let finished = time::print(times.at(Stage::Ended));
     let ended = |code: i64, reason: &str| json!({"terminated": {"exitCode": code, "reason": reason, "startedAt": started, "finishedAt": finished}});
     let nothing = json!({});
     let (now, before, restarts) = match (stage, times.end) {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::super::event::Reason;
 use super::super::object::{
-    available_at, count, is_deleting, is_ready, items, label, name, namespace, put, text, uid,
+    available_at, count, is_being_deleted, is_ready, items, label, name, namespace, put, text, uid,
 };
 use super::super::pod_template::pod_of;
 use super::super::replica_set::wanted;
@@ -78,7 +78,7 @@ impl<'a> Members<'a> {
 
     /// Not available, or on its way out (upstream isUnavailable).
     pub(super) fn is_unavailable(&self, pod: &Value) -> bool {
-        !self.is_available(pod) || is_deleting(pod)
+        !self.is_available(pod) || is_being_deleted(pod)
     }
 
     /// Creates a missing pod.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::super::object::{Rounding, count, is_deleting, name, scaled, text};
+use super::super::object::{Rounding, count, is_being_deleted, name, scaled, text};
 use super::super::replica_set::wanted;
 use super::is_parallel;
 use super::members::{Members, is_running_and_ready, revision_of};
@@ -49,12 +49,13 @@ fn keep(members: &mut Members<'_>, index: usize) -> Turn {
         return Turn::Wait;
     }
     if matches!(text(&pod, "/status/phase"), "Failed" | "Succeeded") {
-        if !is_deleting(&pod) {
+        if !is_being_deleted(&pod) {
             members.delete(&pod);
         }
         return Turn::Wait;
     }
-    let is_settled = !is_deleting(&pod) && is_running_and_ready(&pod) && members.is_available(&pod);
+    let is_settled =
+        !is_being_deleted(&pod) && is_running_and_ready(&pod) && members.is_available(&pod);
     if !is_settled && !is_parallel(members.set) {
         return Turn::Wait;
     }
@@ -64,7 +65,7 @@ fn keep(members: &mut Members<'_>, index: usize) -> Turn {
 
 /// Upstream processCondemned: one at a time from the top, a healthy one only while all others are healthy.
 fn remove(members: &mut Members<'_>, pod: &Arc<Value>, unhealthy: Option<&str>) -> Turn {
-    if is_deleting(pod) {
+    if is_being_deleted(pod) {
         return Turn::Wait;
     }
     let is_healthy = is_running_and_ready(pod) && members.is_available(pod);
@@ -108,7 +109,7 @@ fn update(members: &mut Members<'_>, revisions: &Revisions) {
         .skip(partition)
         .rev()
         .map(|member| member.pod.clone())
-        .filter(|pod| is_old(pod) && !is_deleting(pod))
+        .filter(|pod| is_old(pod) && !is_being_deleted(pod))
         .collect();
     let mut budget = allowed - missing;
     if is_parallel(set) {
