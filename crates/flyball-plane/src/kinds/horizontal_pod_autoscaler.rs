@@ -1,6 +1,7 @@
 //! autoscaling/v2 HorizontalPodAutoscaler: an adapter to the rules of the API crate. The plane stores and checks these objects like
 //! any other and acts on none. Source: registry/autoscaling/horizontalpodautoscaler, through [`flyball_api`].
 
+use flyball_api::autoscaling::annotations;
 use flyball_api::autoscaling::v2::HorizontalPodAutoscaler as Typed;
 use flyball_api::defaults;
 use flyball_api::strategy::{self, Gates};
@@ -35,6 +36,7 @@ fn problems(check: impl FnOnce() -> Result<Vec<FieldError>, FieldError>) -> Vec<
 impl Strategy for HorizontalPodAutoscaler {
     fn default(&self, object: &mut Value) {
         if let Ok(mut filled) = typed(object) {
+            annotations::drop_round_trip(&mut filled.metadata);
             defaults::apply(&mut filled);
             if let Ok(value) = serde_json::to_value(filled) {
                 *object = value;

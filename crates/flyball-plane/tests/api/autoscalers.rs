@@ -93,3 +93,19 @@ async fn its_generation_counts_changes_that_mean_something() {
         (6.into(), 3.into(), 2.into())
     );
 }
+
+#[tokio::test(start_paused = true)]
+async fn annotations_that_stand_for_fields_are_dropped_when_an_autoscaler_is_read() {
+    const BEHAVIOR: &str = "autoscaling.alpha.kubernetes.io/behavior";
+    let world = World::new().await;
+    let mut object = autoscaler(&json!({"scaleTargetRef": target(), "maxReplicas": 5}));
+    object["metadata"]["annotations"] = json!({BEHAVIOR: "{}", "mine": "kept"});
+    let made = world.post(PATH, &object).await.ok();
+    assert_eq!(made["metadata"]["annotations"], json!({"mine": "kept"}));
+    let patch = json!({"metadata": {"annotations": {BEHAVIOR: "{}"}}});
+    let patched = world
+        .patch(&format!("{PATH}/web"), MERGE, &patch)
+        .await
+        .ok();
+    assert_eq!(patched, made, "nothing changed, not even the revision");
+}
