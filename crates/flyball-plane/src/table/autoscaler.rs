@@ -1,4 +1,5 @@
-//! HorizontalPodAutoscalers in their `autoscaling/v2` form. Their cells are the API crate's.
+//! HorizontalPodAutoscalers in their `autoscaling/v2` form. Their cells are the API crate's; the age there is that of a typed
+//! time, the one in `age` that of a text that may be none.
 
 use flyball_api::autoscaling::v2::HorizontalPodAutoscaler;
 use flyball_api::printing;

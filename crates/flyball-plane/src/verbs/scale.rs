@@ -1,19 +1,22 @@
 //! The `scale` subresource: autoscaling/v1 Scale over the kinds that have replicas.
-//! Source: registry/apps/*/storage `ScaleREST`, autoscaling validation `ValidateScale`.
+//! Source: registry/apps/*/storage `ScaleREST`. Not here: the rule for its count, which is the API crate's.
 
 use bytes::Bytes;
+use flyball_api::scale::Scale;
 use flyball_api::selector::{LabelSelector, Selector};
+use flyball_api::validation::validate_scale;
 use serde_json::{Map, Value, json};
 
 use super::write::NOTHING;
 use super::{Answer, Call, Content};
 use crate::body;
+use crate::field;
 use crate::kind::SelectorForm;
 use crate::negotiation;
 use crate::object;
 use crate::refusal::{Refusal, Subject};
 use crate::registry::Part;
-use crate::schema::decode::Origin;
+use crate::schema::decode::{Origin, unreadable};
 use crate::schema::{Gvk, Schema};
 
 const SCALE: Gvk<'static> = Gvk::new("autoscaling", "v1", "Scale");
@@ -26,9 +29,9 @@ impl Call {
 
     pub(super) async fn put_scale(&self, body: &Bytes) -> Result<Answer, Refusal> {
         let json = body::json(&negotiation::content_type(&self.headers), body)?;
-        let decoded = Schema::builtin().decode(SCALE, &json).map_err(|error| {
-            Refusal::bad_request(crate::schema::decode::unreadable(SCALE, &error.to_string()))
-        })?;
+        let decoded = Schema::builtin()
+            .decode(SCALE, &json)
+            .map_err(|error| Refusal::bad_request(unreadable(SCALE, &error.to_string())))?;
         let scale = decoded.object;
         body::check_name(&scale, self.place().name)?;
         self.write_scale("UpdateOptions", |_| Ok(scale.clone()))
@@ -44,7 +47,7 @@ impl Call {
                 .map_err(|error| {
                     Refusal::invalid(
                         NOTHING,
-                        &[crate::field::invalid(
+                        &[field::invalid(
                             "patch",
                             patched.to_string(),
                             error.to_string(),
@@ -135,24 +138,17 @@ impl Call {
 }
 
 fn check(scale: &Value, name: &str) -> Result<(), Refusal> {
-    let replicas = scale
-        .pointer("/spec/replicas")
-        .and_then(Value::as_i64)
-        .unwrap_or(0);
-    if replicas >= 0 {
+    let problems = match field::read::<Scale>("<object>", scale) {
+        Ok(scale) => validate_scale(&scale),
+        Err(problem) => vec![problem],
+    };
+    if problems.is_empty() {
         return Ok(());
     }
-    let error = crate::field::invalid(
-        "spec.replicas",
-        replicas,
-        "must be greater than or equal to 0",
-    );
-    Err(Refusal::invalid(
-        Subject {
-            group: "autoscaling",
-            resource: "Scale",
-            name,
-        },
-        &[error],
-    ))
+    let subject = Subject {
+        group: "autoscaling",
+        resource: "Scale",
+        name,
+    };
+    Err(Refusal::invalid(subject, &problems))
 }
