@@ -90,7 +90,7 @@ impl Controller {
     }
 
     /// Stops: no new sync begins, those in progress end first.
-    pub async fn stop(self) {
+    pub async fn stop(&self) {
         self.stop.cancel();
         self.tasks.wait().await;
     }

@@ -7,7 +7,7 @@
 //! | 2 | the command line: an unknown flag, a value that cannot be read |
 //! | 3 | the address: the port is taken, or others could reach it without the flag that allows it |
 //! | 4 | the data directory: somebody else's, in use, of another format, or not writable |
-//! | 5 | the cluster: the kubeconfig cannot be used, or the server does not answer |
+//! | 5 | the cluster: the kubeconfig cannot be used, the server does not answer, or leadership is lost |
 //! | 6 | the object: it does not exist, or the server refuses the change |
 
 use std::io;
@@ -20,6 +20,7 @@ use thiserror::Error;
 
 use crate::cluster::ClusterError;
 use crate::data_dir::DataDirError;
+use crate::leader::LeadershipLost;
 
 /// An address this process was told to listen on cannot be had.
 #[derive(Debug, Error)]
@@ -92,7 +93,7 @@ fn code_of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
     if cause.is::<AddressError>() {
         return Some(Exit::Address);
     }
-    if cause.is::<ConnectError>() {
+    if cause.is::<ConnectError>() || cause.is::<LeadershipLost>() {
         return Some(Exit::Cluster);
     }
     if let Some(error) = cause.downcast_ref::<ClusterError>() {

@@ -6,6 +6,7 @@ mod cmd;
 mod data_dir;
 mod exit;
 mod go_flag;
+mod leader;
 mod output;
 mod sample;
 mod signal;

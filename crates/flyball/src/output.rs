@@ -1,7 +1,7 @@
 //! The two streams: data on stdout, talk on stderr. A closed stream is an error of stdout and nobody's loss on stderr.
 
 use std::fmt;
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 
 /// Writes one line of data. When the reader has gone the error is of kind `BrokenPipe`, which ends the command in peace.
 pub(crate) fn data(line: impl fmt::Display) -> io::Result<()> {
@@ -37,5 +37,6 @@ pub(crate) fn log(voice: Voice, verbosity: u8) {
     let _ = tracing_subscriber::fmt()
         .with_env_filter(tracing_subscriber::EnvFilter::new(directives))
         .with_writer(io::stderr)
+        .with_ansi(io::stderr().is_terminal())
         .try_init();
 }

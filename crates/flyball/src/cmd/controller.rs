@@ -2,14 +2,16 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use flyball_clock::Clock;
 use flyball_controller::admin::{Admin, Probes};
 use flyball_controller::api_client::Rate;
-use flyball_controller::config::{Config, Detail};
+use flyball_controller::config::{Config, Detail, Mode};
 use flyball_controller::gates::Gates;
+use flyball_controller::lease::{Candidate, Ended};
+use flyball_controller::ownership::Ownership;
 use flyball_controller::report::{Observer, SyncReport};
 use flyball_controller::run::{Controller, Surroundings};
 use flyball_controller::transport::Transport;
@@ -20,6 +22,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::exit::AddressError;
+use crate::leader::LeaderArgs;
 use crate::{go_flag, output, signal};
 
 /// Decisions are in the log from this verbosity on, as in kube-controller-manager.
@@ -48,8 +51,27 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "N", default_value_t = 0)]
     v: u8,
 
+    /// `act` scales; `shadow` writes nothing and logs what it would do, beside another controller
+    #[arg(long, value_name = "MODE", default_value = "act", value_parser = mode)]
+    mode: Mode,
+
+    /// Act on autoscalers whose status another controller owned: that one is turned off
+    #[arg(long)]
+    take_over: bool,
+
+    #[command(flatten)]
+    leader: LeaderArgs,
+
     #[command(flatten)]
     autoscaler: AutoscalerArgs,
+}
+
+fn mode(name: &str) -> Result<Mode, String> {
+    match name {
+        "act" => Ok(Mode::Act),
+        "shadow" => Ok(Mode::Shadow),
+        _ => Err("must be act or shadow".to_owned()),
+    }
 }
 
 /// Flags of every command that runs the autoscaler.
@@ -127,63 +149,129 @@ pub(crate) async fn run(args: Args) -> anyhow::Result<()> {
         "metrics and probes on http://{}",
         listener.local_addr()?
     ));
-    let detail = if args.v >= VERBOSITY_OF_DECISIONS {
-        Detail::Steps
-    } else {
-        Detail::Outcome
+    let clock = Clock::system();
+    // A shadow writes nothing, not even a Lease.
+    let candidate = match args.mode {
+        Mode::Act => args.leader.candidate(transport.clone(), clock.clone())?,
+        Mode::Shadow => None,
     };
-    let rate = Rate {
-        per_second: args.kube_api_qps,
-        burst: args.kube_api_burst,
-    };
-    let config = Config {
-        rate,
-        detail,
-        ..args.autoscaler.config()
-    };
-    serve(config, transport, listener, stop).await
-}
-
-/// Runs the controller and its admin endpoint until `stop`.
-async fn serve(
-    config: Config,
-    transport: Transport,
-    listener: TcpListener,
-    stop: CancellationToken,
-) -> anyhow::Result<()> {
-    let (clock, registry) = (Clock::system(), Registry::new());
-    let surroundings = Surroundings {
+    let site = Site {
         transport,
-        clock: clock.clone(),
-        registry: registry.clone(),
-        observer: Arc::new(Logged),
-    };
-    let controller = Arc::new(Controller::start(config, surroundings)?);
-    let admin = Admin {
-        registry,
-        probes: Arc::new(ControllerProbes(controller.clone())),
         clock,
+        stop,
     };
-    admin.serve(listener, stop).await;
-    // The endpoint has ended with `stop` and held the only other reference.
-    if let Some(controller) = Arc::into_inner(controller) {
-        controller.stop().await;
+    let (leader, config) = (args.leader.clone(), args.config());
+    if site.serve(config, listener, candidate).await? == Ended::Lost {
+        return Err(leader.lost().into());
     }
     Ok(())
 }
 
-/// Writes each decision into the log, where it was recorded.
-struct Logged;
-
-impl Observer for Logged {
-    fn synced(&self, report: SyncReport) {
-        if let Some(record) = report.record {
-            tracing::debug!("{}", text::line(&record));
+impl Args {
+    fn config(self) -> Config {
+        let shown = self.v >= VERBOSITY_OF_DECISIONS || self.mode == Mode::Shadow;
+        Config {
+            rate: Rate {
+                per_second: self.kube_api_qps,
+                burst: self.kube_api_burst,
+            },
+            detail: if shown {
+                Detail::Steps
+            } else {
+                Detail::Outcome
+            },
+            mode: self.mode,
+            ownership: if self.take_over {
+                Ownership::TakeOver
+            } else {
+                Ownership::Respect
+            },
+            ..self.autoscaler.config()
         }
     }
 }
 
-struct ControllerProbes(Arc<Controller>);
+/// Where a controller runs.
+struct Site {
+    transport: Transport,
+    clock: Clock,
+    stop: CancellationToken,
+}
+
+impl Site {
+    /// Runs the admin endpoint at once and the controller while this replica leads, until told to stop.
+    async fn serve(
+        self,
+        config: Config,
+        listener: TcpListener,
+        candidate: Option<Candidate>,
+    ) -> anyhow::Result<Ended> {
+        let Self {
+            transport,
+            clock,
+            stop,
+        } = self;
+        let (registry, running) = (Registry::new(), Running::default());
+        let admin = Admin {
+            registry: registry.clone(),
+            probes: Arc::new(ControllerProbes(running.clone())),
+            clock: clock.clone(),
+        };
+        let admin = tokio::spawn(admin.serve(listener, stop.clone()));
+        let mut candidate = candidate;
+        if let Some(candidate) = &mut candidate
+            && !candidate.acquire(&stop).await
+        {
+            return Ok(Ended::Stopped);
+        }
+        let surroundings = Surroundings {
+            transport,
+            clock,
+            registry,
+            observer: Arc::new(Logged {
+                would: config.mode == Mode::Shadow,
+            }),
+        };
+        let controller = Arc::new(Controller::start(config, surroundings)?);
+        // Set once: this is the only place that does.
+        let _ = running.0.set(controller.clone());
+        let ended = if let Some(candidate) = &mut candidate {
+            candidate.hold(&stop).await
+        } else {
+            stop.cancelled().await;
+            Ended::Stopped
+        };
+        if ended == Ended::Lost {
+            // Whoever leads now may act already: nothing in progress is waited for.
+            return Ok(ended);
+        }
+        admin.await?;
+        controller.stop().await;
+        Ok(ended)
+    }
+}
+
+/// The controller, once this replica leads.
+#[derive(Clone, Default)]
+struct Running(Arc<OnceLock<Arc<Controller>>>);
+
+/// Writes each decision into the log, where it was recorded.
+struct Logged {
+    /// Whether the decisions are those of a shadow, which is there to tell them.
+    would: bool,
+}
+
+impl Observer for Logged {
+    fn synced(&self, report: SyncReport) {
+        match report.record {
+            Some(record) if self.would => tracing::info!("would: {}", text::line(&record)),
+            Some(record) => tracing::debug!("{}", text::line(&record)),
+            None => {}
+        }
+    }
+}
+
+struct ControllerProbes(Running);
 
 impl Probes for ControllerProbes {
     fn is_healthy(&self) -> bool {
@@ -191,11 +279,17 @@ impl Probes for ControllerProbes {
     }
 
     fn is_ready(&self) -> bool {
-        self.0.is_ready()
+        // A replica that waits for the Lease is ready to take over.
+        self.0
+            .0
+            .get()
+            .is_none_or(|controller| controller.is_ready())
     }
 
     fn before_metrics(&self) {
-        self.0.queue().update_gauges();
+        if let Some(controller) = self.0.0.get() {
+            controller.queue().update_gauges();
+        }
     }
 }
 
@@ -251,6 +345,16 @@ mod tests {
     }
 
     #[test]
+    fn a_shadow_decides_aloud_and_a_take_over_is_asked_for() {
+        let config = parse(&["--mode=shadow", "--take-over"]).unwrap().config();
+        assert_eq!((config.mode, config.detail), (Mode::Shadow, Detail::Steps));
+        assert_eq!(config.ownership, Ownership::TakeOver);
+        let config = parse(&[]).unwrap().config();
+        assert_eq!((config.mode, config.detail), (Mode::Act, Detail::Outcome));
+        assert_eq!(config.ownership, Ownership::Respect);
+    }
+
+    #[test]
     fn values_that_cannot_be_are_refused_with_the_flag() {
         for (flag, why) in [
             ("--horizontal-pod-autoscaler-sync-period=15", "missing unit"),
@@ -268,6 +372,8 @@ mod tests {
             ),
             ("--feature-gates=Nothing=true", "unknown feature gate"),
             ("--profile=next", "must be upstream"),
+            ("--mode=watch", "must be act or shadow"),
+            ("--leader-elect-lease-duration=15", "missing unit"),
             ("--kube-api-qps=NaN", "must be a number"),
         ] {
             let refusal = parse(&[flag]).unwrap_err();
