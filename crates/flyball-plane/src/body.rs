@@ -142,18 +142,19 @@ impl<'a> Expected<'a> {
         })
     }
 
-    /// Decodes the outcome of a patch into the stored form, with the warnings that go with it.
+    /// Decodes the outcome of a patch into the stored form, with the warnings that go with it. `patched` is the outcome, and
+    /// what was wrong with the patch itself, which is told first.
     ///
     /// # Errors
     /// 422 with upstream's reason.
     pub(crate) fn decode_patched(
         &self,
-        value: &Value,
+        patched: &Decoded,
         origin: Origin,
         strictness: Strictness,
     ) -> Result<(Value, Vec<String>), Refusal> {
         let refuse = |why: &str| {
-            let error = crate::field::invalid("patch", value.to_string(), why);
+            let error = crate::field::invalid("patch", patched.object.to_string(), why);
             let nothing = crate::refusal::Subject {
                 group: "",
                 resource: "",
@@ -161,9 +162,10 @@ impl<'a> Expected<'a> {
             };
             Refusal::invalid(nothing, &[error])
         };
-        let decoded = Schema::builtin()
-            .decode_value(self.gvk(), value, origin)
+        let mut decoded = Schema::builtin()
+            .decode_value(self.gvk(), &patched.object, origin)
             .map_err(|error| refuse(&error.to_string()))?;
+        decoded.strict.splice(..0, patched.strict.iter().cloned());
         self.settle(decoded, strictness, refuse)
     }
 

@@ -11,7 +11,7 @@ use crate::object;
 use crate::patch::{self, PatchError};
 use crate::refusal::{Refusal, Subject};
 use crate::registry::{Mode, Part, Updated};
-use crate::schema::decode::Origin;
+use crate::schema::decode::{Decoded, Origin, decode_untyped};
 use crate::schema::{Gvk, Schema};
 
 const PATCHES: &str = "application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json";
@@ -21,10 +21,18 @@ const APPLY: [&str; 2] = [
 ];
 
 /// A patch, read and of a known type.
-pub(super) enum Patch {
-    Json(Value),
-    Merge(Value),
-    Strategic(Value),
+pub(super) struct Patch {
+    form: Form,
+    value: Value,
+    /// Fields that came twice in its body.
+    strict: Vec<String>,
+}
+
+#[derive(Clone, Copy)]
+enum Form {
+    Json,
+    Merge,
+    Strategic,
 }
 
 impl Call {
@@ -100,7 +108,10 @@ impl Call {
             let current =
                 current.ok_or_else(|| Refusal::not_found(self.kind.subject(self.place().name)))?;
             let gvk = Gvk::new(&self.kind.group, &self.version.name, &self.kind.kind);
-            let patched = patch.apply(&self.served(current), gvk)?;
+            let patched = Decoded {
+                object: patch.apply(&self.served(current), gvk)?,
+                strict: patch.strict.clone(),
+            };
             let (object, found) =
                 self.expected()
                     .decode_patched(&patched, patch.origin(), strictness)?;
@@ -121,10 +132,10 @@ impl Call {
     /// 415 for another type, 400 when it is no JSON.
     pub(super) fn read_patch(&self, body: &Bytes) -> Result<Patch, Refusal> {
         let media_type = negotiation::content_type(&self.headers);
-        let make: fn(Value) -> Patch = match media_type.as_str() {
-            "application/json-patch+json" => Patch::Json,
-            "application/merge-patch+json" => Patch::Merge,
-            "application/strategic-merge-patch+json" => Patch::Strategic,
+        let form = match media_type.as_str() {
+            "application/json-patch+json" => Form::Json,
+            "application/merge-patch+json" => Form::Merge,
+            "application/strategic-merge-patch+json" => Form::Strategic,
             other if APPLY.contains(&other) => {
                 return Err(Refusal::unsupported_media_type(format!(
                     "server-side apply ({other}) is not served here: use client-side apply, which sends application/strategic-merge-patch+json (kubectl apply --server-side=false)"
@@ -136,9 +147,18 @@ impl Call {
                 )));
             }
         };
-        let value = serde_json::from_slice(body)
+        let Decoded { object, mut strict } = decode_untyped(body)
             .map_err(|error| Refusal::bad_request(format!("error decoding patch: {error}")))?;
-        Ok(make(value))
+        if matches!(form, Form::Json) {
+            for problem in &mut strict {
+                problem.insert_str(0, "json patch ");
+            }
+        }
+        Ok(Patch {
+            form,
+            value: object,
+            strict,
+        })
     }
 }
 
@@ -158,11 +178,11 @@ fn updated_answer(updated: Updated, warnings: Vec<String>) -> Answer {
 impl Patch {
     /// `document` with the patch applied; `gvk` is its type.
     pub(super) fn apply(&self, document: &Value, gvk: Gvk<'_>) -> Result<Value, Refusal> {
-        let patched = match self {
-            Self::Json(patch) => patch::json::apply(document, patch),
-            Self::Merge(patch) => patch::merge::apply(document, patch),
-            Self::Strategic(patch) => match Schema::builtin().kind(gvk) {
-                Some(root) => patch::strategic::apply(document, patch, root),
+        let patched = match self.form {
+            Form::Json => patch::json::apply(document, &self.value),
+            Form::Merge => patch::merge::apply(document, &self.value),
+            Form::Strategic => match Schema::builtin().kind(gvk) {
+                Some(root) => patch::strategic::apply(document, &self.value, root),
                 None => Err(patch::strategic::unsupported()),
             },
         };
@@ -170,9 +190,9 @@ impl Patch {
     }
 
     pub(super) fn origin(&self) -> Origin {
-        match self {
-            Self::Json(_) | Self::Merge(_) => Origin::Document,
-            Self::Strategic(_) => Origin::Merged,
+        match self.form {
+            Form::Json | Form::Merge => Origin::Document,
+            Form::Strategic => Origin::Merged,
         }
     }
 }

@@ -2,7 +2,10 @@
 
 use serde_json::json;
 
-use crate::world::{CONFIG_MAPS, DEPLOYMENTS, PODS, World, config_map, deployment, request};
+use crate::world::{
+    CONFIG_MAPS, DEPLOYMENTS, JSON_PATCH, MERGE, PODS, STRATEGIC, World, config_map, deployment,
+    request,
+};
 
 #[tokio::test(start_paused = true)]
 async fn yaml_is_read_and_written() {
@@ -81,6 +84,35 @@ async fn unknown_fields_are_refused_warned_about_or_dropped() {
         .await;
     assert!(!ignored.headers.contains_key("warning"));
     assert!(ignored.ok().get("wrong").is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn fields_that_come_twice_in_a_patch_are_told() {
+    let world = World::new().await;
+    world.post(CONFIG_MAPS, &config_map("a")).await.ok();
+    let path = format!("{CONFIG_MAPS}/a");
+    let twice = r#"{"data": {"k": "1", "k": "2"}}"#;
+    let operation = r#"[{"op": "add", "op": "add", "path": "/data", "value": {"k": "2"}}]"#;
+    for (media_type, body, problem) in [
+        (MERGE, twice, r#"duplicate field "data.k""#),
+        (STRATEGIC, twice, r#"duplicate field "data.k""#),
+        (
+            JSON_PATCH,
+            operation,
+            r#"json patch duplicate field "[0].op""#,
+        ),
+    ] {
+        let warned = world.send(request("PATCH", &path, media_type, body)).await;
+        let header = format!("299 - \"{}\"", problem.replace('"', "\\\""));
+        assert_eq!(warned.headers["warning"], header);
+        assert_eq!(warned.ok()["data"]["k"], "2", "the last one counts");
+        let path = format!("{path}?fieldValidation=Strict");
+        let strict = world.send(request("PATCH", &path, media_type, body)).await;
+        let (code, reason, message) = strict.refusal();
+        assert_eq!((code, reason), (422, "Invalid"));
+        let end = format!("strict decoding error: {problem}");
+        assert!(message.ends_with(&end), "{message}");
+    }
 }
 
 #[tokio::test(start_paused = true)]
