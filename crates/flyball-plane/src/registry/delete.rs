@@ -50,6 +50,12 @@ pub struct Deleted {
     pub removed: bool,
 }
 
+impl Deleted {
+    const fn new(object: Arc<Value>, removed: bool) -> Self {
+        Self { object, removed }
+    }
+}
+
 /// What the deletion does to the object as it is now.
 enum Verdict {
     /// It goes, in this last state.
@@ -77,26 +83,31 @@ impl Registry {
                 "this namespace may not be deleted",
             ));
         }
+        // The object as this deletion has stored it before it removes it.
+        let mut shown: Option<Arc<Value>> = None;
         for _ in 0..RACES_MAX {
-            let current = self.get(place)?;
-            check_preconditions(place, options, &current.object)?;
-            let (object, action) = match self.verdict(place, options, &current.object) {
-                Verdict::Pending => {
-                    return Ok(Deleted {
-                        object: current.object,
-                        removed: false,
-                    });
+            let current = match (self.find(place), &shown) {
+                (Some(entry), None) => entry,
+                (Some(entry), Some(last)) if object::uid(&entry.object) == object::uid(last) => {
+                    entry
                 }
-                Verdict::Remove(object) => (object, Action::Remove),
-                Verdict::Mark(object) => (object, Action::Put),
+                (None, None) => return Err(Refusal::not_found(place.kind.subject(place.name))),
+                (_, Some(last)) => return Ok(Deleted::new(Arc::clone(last), true)),
             };
-            let removed = action == Action::Remove;
-            if mode == Mode::DryRun || (!removed && object == *current.object) {
-                return Ok(Deleted {
-                    object: Arc::new(object),
-                    removed,
-                });
+            if shown.is_none() {
+                check_preconditions(place, options, &current.object)?;
             }
+            let (object, removed) = match self.verdict(place, options, &current.object) {
+                Verdict::Pending => return Ok(Deleted::new(current.object, false)),
+                Verdict::Remove(object) => (object, true),
+                Verdict::Mark(object) => (object, false),
+            };
+            let changed = object != *current.object;
+            if mode == Mode::DryRun || (!removed && !changed) {
+                return Ok(Deleted::new(Arc::new(object), removed));
+            }
+            // Upstream stores what a deletion makes of an object before it removes the object: watchers see both.
+            let action = if changed { Action::Put } else { Action::Remove };
             let change = Change {
                 key: place.key(),
                 expected: Some(current.revision),
@@ -104,12 +115,8 @@ impl Registry {
                 action,
             };
             match self.store.commit(change).await {
-                Ok(event) => {
-                    return Ok(Deleted {
-                        object: event.object,
-                        removed,
-                    });
-                }
+                Ok(event) if removed && changed => shown = Some(event.object),
+                Ok(event) => return Ok(Deleted::new(event.object, removed)),
                 Err(CommitError::Conflict { .. }) => {}
                 Err(error) => return Err(failed(&error)),
             }
@@ -137,7 +144,8 @@ impl Registry {
                 .strategy
                 .grace_seconds(current, asked)
                 .inspect(|&seconds| {
-                    mark(&mut object, now_ms + seconds.saturating_mul(1000), seconds);
+                    let grace_ms = seconds.saturating_mul(1000);
+                    mark(&mut object, now_ms.saturating_add(grace_ms), seconds);
                 }),
         };
         set_collector_finalizers(
@@ -194,7 +202,8 @@ fn mark_at_once(object: &mut Value, now_ms: i64) {
 /// Moves the end of a running grace to where it would be had `asked` been the grace from the start, but not into the past.
 fn shorten_grace(object: &mut Value, running: i64, asked: i64, now_ms: i64) -> i64 {
     let end_ms = time::parse(object::meta(object, "deletionTimestamp")).unwrap_or(now_ms);
-    let moved_ms = end_ms - running * 1000 + asked * 1000;
+    let shortened_ms = (running - asked).saturating_mul(1000);
+    let moved_ms = end_ms.saturating_sub(shortened_ms);
     let seconds = if moved_ms < now_ms && asked != 0 {
         1
     } else {

@@ -241,3 +241,18 @@ async fn a_replication_controller_leaves_its_pods_unless_told_otherwise() {
         1
     );
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_grace_without_end_is_kept_and_can_be_shortened() {
+    let world = World::new().await;
+    world.post(PODS, &pod("p")).await.ok();
+    world.pass(5).await;
+    let path = format!("{PODS}/p");
+    let options = json!({"gracePeriodSeconds": i64::MAX});
+    let marked = world.delete(&path, &options).await.ok();
+    assert_eq!(marked["metadata"]["deletionGracePeriodSeconds"], i64::MAX);
+    let options = json!({"gracePeriodSeconds": 10});
+    let marked = world.delete(&path, &options).await.ok();
+    // Its end is at the edge of the calendar, less than it says, so that what is shortened is over.
+    assert_eq!(marked["metadata"]["deletionGracePeriodSeconds"], 1);
+}

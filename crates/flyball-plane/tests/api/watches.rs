@@ -5,20 +5,18 @@ use flyball_plane::respond::Body;
 use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
 
-use crate::world::{CONFIG_MAPS, MERGE, World, config_map, request};
+use crate::world::{CONFIG_MAPS, MERGE, PODS, World, config_map, request};
 
 struct Watch(Body);
 
 impl Watch {
     async fn open(world: &World, query: &str) -> Self {
-        let response = world
-            .start(request(
-                "GET",
-                &format!("{CONFIG_MAPS}?watch=true&{query}"),
-                "",
-                "",
-            ))
-            .await;
+        Self::of(world, CONFIG_MAPS, query).await
+    }
+
+    async fn of(world: &World, resource: &str, query: &str) -> Self {
+        let path = format!("{resource}?watch=true&{query}");
+        let response = world.start(request("GET", &path, "", "")).await;
         assert_eq!(response.status(), 200);
         Self(response.into_body())
     }
@@ -233,4 +231,28 @@ async fn shutdown_ends_watches() {
     let mut watch = Watch::open(&world, "").await;
     world.plane.shutdown().await;
     assert_eq!(watch.next().await, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pod_that_is_given_no_grace_is_shown_once_more_before_it_is_gone() {
+    let world = World::new().await;
+    let spec = json!({"containers": [{"name": "a", "image": "a:1"}]});
+    let pod = json!({"metadata": {"name": "p"}, "spec": spec});
+    world.post(PODS, &pod).await.ok();
+    world.pass(5).await;
+    let path = format!("{PODS}/p");
+    let running = world.get(&path).await.ok();
+    let from = running["metadata"]["resourceVersion"].as_str().unwrap();
+    let mut watch = Watch::of(&world, PODS, &format!("resourceVersion={from}")).await;
+    world
+        .delete(&path, &json!({"gracePeriodSeconds": 0}))
+        .await
+        .ok();
+    for expected in ["MODIFIED", "DELETED"] {
+        let event = watch.next().await.unwrap();
+        assert_eq!(event["type"], expected);
+        let metadata = &event["object"]["metadata"];
+        assert_eq!(metadata["deletionTimestamp"], "2026-01-01T00:00:05Z");
+        assert_eq!(metadata["deletionGracePeriodSeconds"], 0);
+    }
 }
