@@ -25,6 +25,9 @@ pub(crate) enum ClusterError {
     /// There is one of that name already.
     #[error("it exists already")]
     Exists,
+    /// Somebody else was faster; the server's words.
+    #[error("{0}")]
+    Conflict(String),
     /// The server said no; its words.
     #[error("{0}")]
     Refused(String),
@@ -86,6 +89,9 @@ async fn send(
         .expect("paths and headers of this program are valid");
     client.request(request).await.map_err(|error| match error {
         kube::Error::Api(status) if status.reason == "AlreadyExists" => ClusterError::Exists,
+        kube::Error::Api(status) if status.reason == "Conflict" => {
+            ClusterError::Conflict(status.message.clone())
+        }
         kube::Error::Api(status) => ClusterError::Refused(status.message.clone()),
         other => ClusterError::NoAnswer(Box::new(other)),
     })

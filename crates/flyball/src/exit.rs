@@ -99,9 +99,10 @@ fn code_of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
     if let Some(error) = cause.downcast_ref::<ClusterError>() {
         return Some(match error {
             ClusterError::Kubeconfig { .. } | ClusterError::NoAnswer(_) => Exit::Cluster,
-            ClusterError::Exists | ClusterError::Refused(_) | ClusterError::Load { .. } => {
-                Exit::Object
-            }
+            ClusterError::Exists
+            | ClusterError::Conflict(_)
+            | ClusterError::Refused(_)
+            | ClusterError::Load { .. } => Exit::Object,
         });
     }
     let closed = cause.downcast_ref::<io::Error>();

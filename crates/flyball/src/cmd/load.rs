@@ -127,26 +127,52 @@ fn parse_amount(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
+/// A workload that changes is written to by its controllers as well: this often the load is read and put again.
+const ATTEMPTS: u32 = 5;
+
 pub(crate) async fn run(args: Args) -> anyhow::Result<()> {
     let kubeconfig = match args.kubeconfig {
         Some(file) => file,
         None => data_dir::choose(args.data_dir.as_deref())?.join("kubeconfig"),
     };
     let client = cluster::connect(&kubeconfig).await?;
-    let Workload {
-        kind,
-        group,
-        resource,
-        name,
-    } = &args.workload;
-    let path = format!("{group}/namespaces/{}/{resource}/{name}", args.namespace);
-    let object = cluster::read(&client, &path).await?;
     let told = [("cpu", args.cpu), ("memory", args.memory)];
     let told: Vec<(&str, String)> = told
         .into_iter()
         .filter_map(|(field, amount)| Some((field, amount?)))
         .collect();
-    let load = changed(&object, &told).map_err(|why| ClusterError::Load {
+    let mut attempt = 1;
+    while let Err(error) = put(&client, &args.workload, &args.namespace, &told).await {
+        if attempt == ATTEMPTS || !matches!(error, ClusterError::Conflict(_)) {
+            return Err(error.into());
+        }
+        attempt += 1;
+    }
+    let told: Vec<String> = told
+        .iter()
+        .map(|(field, amount)| format!("{field} {amount}"))
+        .collect();
+    let Workload { kind, name, .. } = &args.workload;
+    output::data(format_args!("{kind}/{name} bears {}", told.join(", ")))?;
+    Ok(())
+}
+
+/// Reads the load of a workload and puts it back changed, unless somebody wrote in between.
+async fn put(
+    client: &kube::Client,
+    workload: &Workload,
+    namespace: &str,
+    told: &[(&str, String)],
+) -> Result<(), ClusterError> {
+    let Workload {
+        kind,
+        group,
+        resource,
+        name,
+    } = workload;
+    let path = format!("{group}/namespaces/{namespace}/{resource}/{name}");
+    let object = cluster::read(client, &path).await?;
+    let load = changed(&object, told).map_err(|why| ClusterError::Load {
         object: format!("{kind}/{name}"),
         why,
     })?;
@@ -154,12 +180,7 @@ pub(crate) async fn run(args: Args) -> anyhow::Result<()> {
         "resourceVersion": object["metadata"]["resourceVersion"],
         "annotations": {LOAD: load},
     }});
-    cluster::merge(&client, &path, &change).await?;
-    let told: Vec<String> = told
-        .iter()
-        .map(|(field, amount)| format!("{field} {amount}"))
-        .collect();
-    output::data(format_args!("{kind}/{name} bears {}", told.join(", ")))?;
+    cluster::merge(client, &path, &change).await?;
     Ok(())
 }
 
