@@ -74,13 +74,20 @@ impl Steps {
         Ok(())
     }
 
-    /// Prints every step again, one line each, and the exit code that matches.
+    /// Whether a step has failed so far.
+    pub(crate) fn failed(&self) -> bool {
+        self.ended.iter().any(|ended| !ended.passed)
+    }
+
+    /// Prints every step again, one line each, the sum, and the exit code that matches.
     pub(crate) fn finish(self) -> ExitCode {
         println!("---");
         for ended in &self.ended {
             println!("{}", ended.line());
         }
-        if self.ended.iter().all(|ended| ended.passed) {
+        let failed = self.ended.iter().filter(|ended| !ended.passed).count();
+        println!("{} passed, {failed} failed", self.ended.len() - failed);
+        if failed == 0 {
             ExitCode::SUCCESS
         } else {
             ExitCode::FAILURE

@@ -12,7 +12,7 @@ use crate::process::{flyball, run};
 const SOON: Duration = Duration::from_mins(1);
 
 impl Cluster {
-    fn load(&self, workload: &str, cpu: &str) {
+    pub(crate) fn load(&self, workload: &str, cpu: &str) {
         let mut load = flyball();
         load.args(["load", workload, "--cpu", cpu, "--data-dir"])
             .arg(self.data());
@@ -22,7 +22,7 @@ impl Cluster {
 
     /// Waits until the workload has this many ready pods and its autoscaler says so.
     #[track_caller]
-    fn until_size(&self, workload: &str, autoscaler: &str, size: i64) {
+    pub(crate) fn until_size(&self, workload: &str, autoscaler: &str, size: i64) {
         until(SOON, || {
             let found = self.object(workload);
             let hpa = self.object(&format!("hpa {autoscaler}"));

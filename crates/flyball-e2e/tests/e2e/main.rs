@@ -11,6 +11,7 @@ mod command_line;
 mod deadline;
 mod first_minute;
 mod kubectl;
+mod leadership;
 mod process;
 mod redaction;
 mod transcript;
