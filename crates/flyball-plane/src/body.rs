@@ -15,7 +15,7 @@ use crate::schema::decode::{DecodeError, Decoded, Origin, strict_error, unreadab
 use crate::schema::{Gvk, Schema};
 
 /// A body larger than this is refused with 413. Upstream: `MaxRequestBodyBytes`.
-pub const BYTES_MAX: usize = 3 << 20;
+pub(crate) const BYTES_MAX: usize = 3 << 20;
 
 const YAML: &str = "application/yaml";
 const ACCEPTED: &str = "application/json, application/yaml, application/vnd.kubernetes.protobuf";

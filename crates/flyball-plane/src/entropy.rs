@@ -7,21 +7,21 @@ const ALPHABET: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
 
 /// A seeded source; the same seed gives the same names in the same order of requests.
 #[derive(Debug)]
-pub struct Entropy {
+pub(crate) struct Entropy {
     state: Mutex<u64>,
 }
 
 impl Entropy {
     /// A source from `seed`. `revision` is the store's at start, so that a plane that opens the same data with the
     /// same seed again does not repeat the uids it gave out before.
-    pub fn new(seed: u64, revision: u64) -> Self {
+    pub(crate) fn new(seed: u64, revision: u64) -> Self {
         Self {
             state: Mutex::new(mix(seed) ^ mix(revision.wrapping_add(1))),
         }
     }
 
     /// A random-looking uid in the form of a version 4 UUID.
-    pub fn uid(&self) -> String {
+    pub(crate) fn uid(&self) -> String {
         let (high, low) = (self.next(), self.next());
         format!(
             "{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}",
@@ -34,7 +34,7 @@ impl Entropy {
     }
 
     /// Five letters or digits for a `generateName`.
-    pub fn suffix(&self) -> String {
+    pub(crate) fn suffix(&self) -> String {
         let mut bits = self.next();
         let letters = ALPHABET.len() as u64;
         (0..5)

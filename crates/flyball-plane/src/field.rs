@@ -1,7 +1,7 @@
 //! Problems with fields of JSON objects: the constructors of [`flyball_api::field`] for paths as text and values as JSON.
 //! They stay apart from the API crate's, whose rules walk typed objects with a path in hand and never see a bare value.
 
-pub use flyball_api::field::FieldError;
+pub(crate) use flyball_api::field::FieldError;
 use flyball_api::field::{BadValue, FieldPath};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -17,17 +17,17 @@ fn shown(value: Value) -> BadValue {
 ///
 /// # Errors
 /// The problem.
-pub fn read<T: DeserializeOwned>(path: &str, value: &Value) -> Result<T, FieldError> {
+pub(crate) fn read<T: DeserializeOwned>(path: &str, value: &Value) -> Result<T, FieldError> {
     T::deserialize(value).map_err(|error| invalid(path, "", error.to_string()))
 }
 
 /// A value is missing at `path`.
-pub fn required(path: impl AsRef<str>, detail: impl Into<String>) -> FieldError {
+pub(crate) fn required(path: impl AsRef<str>, detail: impl Into<String>) -> FieldError {
     FieldError::required(&FieldPath::new(path.as_ref()), detail)
 }
 
 /// The value at `path` is wrong.
-pub fn invalid(
+pub(crate) fn invalid(
     path: impl AsRef<str>,
     value: impl Into<Value>,
     detail: impl Into<String>,
@@ -36,17 +36,17 @@ pub fn invalid(
 }
 
 /// Nothing may stand at `path`.
-pub fn forbidden(path: impl AsRef<str>, detail: impl Into<String>) -> FieldError {
+pub(crate) fn forbidden(path: impl AsRef<str>, detail: impl Into<String>) -> FieldError {
     FieldError::forbidden(&FieldPath::new(path.as_ref()), detail)
 }
 
 /// The value at `path` is there already.
-pub fn duplicate(path: impl AsRef<str>, value: impl Into<Value>) -> FieldError {
+pub(crate) fn duplicate(path: impl AsRef<str>, value: impl Into<Value>) -> FieldError {
     FieldError::duplicate(&FieldPath::new(path.as_ref()), shown(value.into()))
 }
 
 /// The value at `path` is not one of `supported`.
-pub fn not_supported(
+pub(crate) fn not_supported(
     path: impl AsRef<str>,
     value: impl Into<Value>,
     supported: &[&str],
@@ -59,6 +59,6 @@ pub fn not_supported(
 }
 
 /// The value at `path` is longer than `bytes_max`.
-pub fn too_long(path: impl AsRef<str>, bytes_max: usize) -> FieldError {
+pub(crate) fn too_long(path: impl AsRef<str>, bytes_max: usize) -> FieldError {
     FieldError::too_long(&FieldPath::new(path.as_ref()), bytes_max)
 }

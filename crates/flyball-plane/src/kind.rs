@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use flyball_api::name;
-pub use flyball_api::validation::metadata::Scope;
+pub(crate) use flyball_api::validation::metadata::Scope;
 use serde_json::{Value, json};
 
 use crate::field::FieldError;
@@ -16,11 +16,11 @@ use crate::refusal::Subject;
 use crate::store::ResourceName;
 
 /// Text that is known at build time for built-in kinds.
-pub type Text = Cow<'static, str>;
+pub(crate) type Text = Cow<'static, str>;
 
 /// What a PUT may do besides replacing the revision the client has read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PutRule {
+pub(crate) enum PutRule {
     /// Without a resourceVersion it replaces whatever is there.
     Unconditional,
     /// As `Unconditional`, and it creates the object when there is none.
@@ -31,7 +31,7 @@ pub enum PutRule {
 
 /// What the answer to a DELETE that removed the object holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DeleteAnswer {
+pub(crate) enum DeleteAnswer {
     /// A Status of success.
     Status,
     /// The object's last state.
@@ -40,7 +40,7 @@ pub enum DeleteAnswer {
 
 /// What happens to the dependents of a deleted object when the request does not say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dependents {
+pub(crate) enum Dependents {
     /// They go after it.
     Follow,
     /// They stay.
@@ -49,7 +49,7 @@ pub enum Dependents {
 
 /// Where a kind keeps its scale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SelectorForm {
+pub(crate) enum SelectorForm {
     /// `spec.selector` is a LabelSelector.
     LabelSelector,
     /// `spec.selector` is a map of labels.
@@ -58,7 +58,7 @@ pub enum SelectorForm {
 
 /// The translation between the stored form and one served version.
 #[derive(Clone, Copy)]
-pub struct Codec {
+pub(crate) struct Codec {
     /// Served to stored.
     pub decode: fn(Value) -> Value,
     /// Stored to served.
@@ -73,7 +73,7 @@ impl fmt::Debug for Codec {
 
 /// One served version of a kind.
 #[derive(Clone, Debug)]
-pub struct Version {
+pub(crate) struct Version {
     /// `v1`.
     pub name: Text,
     /// Absent when this version is the stored form.
@@ -82,7 +82,7 @@ pub struct Version {
 
 impl Version {
     /// The version whose form is stored.
-    pub fn stored(name: &'static str) -> Self {
+    pub(crate) fn stored(name: &'static str) -> Self {
         Self {
             name: Cow::Borrowed(name),
             codec: None,
@@ -92,7 +92,11 @@ impl Version {
 
 /// The facts about one kind in one group.
 #[derive(Debug)]
-pub struct Kind {
+#[expect(
+    clippy::struct_field_names,
+    reason = "the API calls the name of a kind `kind`"
+)]
+pub(crate) struct Kind {
     /// API group, `""` for core.
     pub group: Text,
     /// `Deployment`.
@@ -129,7 +133,7 @@ pub struct Kind {
 
 impl Kind {
     /// A namespaced kind of `group`/`version` with the common facts: no subresource, unconditional PUT, Status on DELETE.
-    pub fn new(
+    pub(crate) fn new(
         group: &'static str,
         version: &'static str,
         kind: &'static str,
@@ -164,44 +168,44 @@ impl Kind {
 
     /// Sets the short names.
     #[must_use]
-    pub fn short(mut self, names: &[&'static str]) -> Self {
+    pub(crate) fn short(mut self, names: &[&'static str]) -> Self {
         self.short_names = names.iter().map(|name| Text::Borrowed(name)).collect();
         self
     }
 
     /// Puts the kind into the category `all`.
     #[must_use]
-    pub fn in_all(mut self) -> Self {
+    pub(crate) fn in_all(mut self) -> Self {
         self.categories.push(Text::Borrowed("all"));
         self
     }
 
     /// Serves `/status`.
     #[must_use]
-    pub fn with_status(mut self) -> Self {
+    pub(crate) fn with_status(mut self) -> Self {
         self.has_status = true;
         self
     }
 
     /// Serves `/scale`.
     #[must_use]
-    pub fn with_scale(mut self, form: SelectorForm) -> Self {
+    pub(crate) fn with_scale(mut self, form: SelectorForm) -> Self {
         self.scale = Some(form);
         self
     }
 
     /// The served version of that name.
-    pub fn version(&self, name: &str) -> Option<&Version> {
+    pub(crate) fn version(&self, name: &str) -> Option<&Version> {
         self.versions.iter().find(|version| version.name == name)
     }
 
     /// True when objects live in namespaces.
-    pub fn is_namespaced(&self) -> bool {
+    pub(crate) fn is_namespaced(&self) -> bool {
         self.scope == Scope::Namespaced
     }
 
     /// The subject of a refusal about an object, by resource.
-    pub fn subject<'a>(&'a self, name: &'a str) -> Subject<'a> {
+    pub(crate) fn subject<'a>(&'a self, name: &'a str) -> Subject<'a> {
         Subject {
             group: &self.group,
             resource: &self.plural,
@@ -210,7 +214,7 @@ impl Kind {
     }
 
     /// The subject of a refusal about an invalid object, by kind.
-    pub fn kind_subject<'a>(&'a self, name: &'a str) -> Subject<'a> {
+    pub(crate) fn kind_subject<'a>(&'a self, name: &'a str) -> Subject<'a> {
         Subject {
             group: &self.group,
             resource: &self.kind,
@@ -219,12 +223,12 @@ impl Kind {
     }
 
     /// `apps/v1`, or `v1` for the core group.
-    pub fn api_version(&self, version: &str) -> String {
+    pub(crate) fn api_version(&self, version: &str) -> String {
         api_version(&self.group, version)
     }
 
     /// The stored form of an object sent as `version`.
-    pub fn decode(&self, version: &Version, mut object: Value) -> Value {
+    pub(crate) fn decode(&self, version: &Version, mut object: Value) -> Value {
         if let Some(codec) = version.codec {
             object = (codec.decode)(object);
         }
@@ -238,7 +242,7 @@ impl Kind {
     }
 
     /// The object in the form of `version`.
-    pub fn encode(&self, version: &Version, object: &Value) -> Value {
+    pub(crate) fn encode(&self, version: &Version, object: &Value) -> Value {
         let mut served = match version.codec {
             Some(codec) => (codec.encode)(object),
             None => object.clone(),
@@ -260,7 +264,7 @@ fn api_version(group: &str, version: &str) -> String {
 }
 
 /// The rules of one kind. Objects are in their stored form. The defaults fit a kind with a `spec`, a `status` and a generation.
-pub trait Strategy: fmt::Debug + Send + Sync {
+pub(crate) trait Strategy: fmt::Debug + Send + Sync {
     /// Fills in what upstream fills in when the object is decoded.
     fn default(&self, _object: &mut Value) {}
 
@@ -330,13 +334,13 @@ pub trait Strategy: fmt::Debug + Send + Sync {
 
 /// Every kind that is served, by group and plural.
 #[derive(Debug)]
-pub struct Kinds {
+pub(crate) struct Kinds {
     kinds: BTreeMap<(Text, Text), Arc<Kind>>,
 }
 
 impl Kinds {
     /// The table of `kinds`.
-    pub fn new(kinds: Vec<Kind>) -> Self {
+    pub(crate) fn new(kinds: Vec<Kind>) -> Self {
         let kinds = kinds
             .into_iter()
             .map(|kind| ((kind.group.clone(), kind.plural.clone()), Arc::new(kind)))
@@ -345,7 +349,7 @@ impl Kinds {
     }
 
     /// The kind whose objects stand under `group` and `plural`.
-    pub fn by_plural(&self, group: &str, plural: &str) -> Option<&Arc<Kind>> {
+    pub(crate) fn by_plural(&self, group: &str, plural: &str) -> Option<&Arc<Kind>> {
         self.kinds.get(&(
             Text::Owned(group.to_owned()),
             Text::Owned(plural.to_owned()),
@@ -353,14 +357,14 @@ impl Kinds {
     }
 
     /// The kind named `kind` in `group`.
-    pub fn by_kind(&self, group: &str, kind: &str) -> Option<&Arc<Kind>> {
+    pub(crate) fn by_kind(&self, group: &str, kind: &str) -> Option<&Arc<Kind>> {
         self.kinds
             .values()
             .find(|one| one.group == group && one.kind == kind)
     }
 
     /// All kinds, ordered by group and plural.
-    pub fn iter(&self) -> impl Iterator<Item = &Arc<Kind>> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<Kind>> {
         self.kinds.values()
     }
 }

@@ -20,7 +20,7 @@ mod workload;
 use crate::kind::{Kind, Kinds};
 
 /// All built-in kinds.
-pub fn builtin() -> Kinds {
+pub(crate) fn builtin() -> Kinds {
     let mut kinds: Vec<Kind> = vec![
         config_map::kind(),
         controller_revision::kind(),

@@ -13,12 +13,12 @@
 //!
 //! - [`store`]: objects in memory, ordered by (resource, namespace, name). On disk a log of changes; a change is synced before
 //!   anybody sees it. One writer thread commits waiting changes together. In memory there is no thread at all.
-//! - [`registry`]: create, update and delete of any kind, in upstream's order of steps and in its words.
-//! - [`kind`], [`kinds`]: what differs between kinds, one file each: names, defaults, rules.
-//! - `verbs`, [`request`], [`respond`], `negotiation`, [`body`]: HTTP in front of it. [`Service`] is the whole as one
+//! - `registry`: create, update and delete of any kind, in upstream's order of steps and in its words.
+//! - `kind`, `kinds`: what differs between kinds, one file each: names, defaults, rules.
+//! - `verbs`, `request`, [`respond`], `negotiation`, `body`: HTTP in front of it. [`Service`] is the whole as one
 //!   `tower::Service`, in process and trusted; [`Plane::serve`] puts TLS and the token around it.
-//! - [`schema`], [`patch`], [`table`], `protobuf`: the types, and what is done to and with them.
-//! - [`workload`], [`metrics_api`]: controllers as pure steps and metrics as pure answers; `workloads` drives the steps from the
+//! - `schema`, `patch`, `table`, `protobuf`: the types, and what is done to and with them.
+//! - [`workload`], `metrics_api`: controllers as pure steps and metrics as pure answers; `workloads` drives the steps from the
 //!   store's changes and the clock, so that all of it runs in virtual time.
 //!
 //! # Who may come in
@@ -31,7 +31,7 @@
 //!
 //! | what | bound | beyond it |
 //! |---|---|---|
-//! | body of a request | 3 MiB ([`body::BYTES_MAX`]) | 413 |
+//! | body of a request | 3 MiB (`body::BYTES_MAX`) | 413 |
 //! | operations of a JSON patch | 10,000 | 413 |
 //! | requests at once, watches apart | 600 | 429, `Retry-After: 1` |
 //! | watches at once | 1024 | 429, `Retry-After: 1` |
@@ -50,32 +50,32 @@
 
 mod api;
 mod auth;
-pub mod body;
+mod body;
 mod certs;
 mod discovery;
-pub mod entropy;
-pub mod field;
-pub mod kind;
-pub mod kinds;
+mod entropy;
+mod field;
+mod kind;
+mod kinds;
 mod kubeconfig;
 mod listen;
 mod metadata;
-pub mod metrics_api;
+mod metrics_api;
 mod negotiation;
-pub mod object;
-pub mod patch;
+mod object;
+mod patch;
 mod plane;
 mod protobuf;
-pub mod refusal;
-pub mod registry;
-pub mod request;
+mod refusal;
+mod registry;
+mod request;
 pub mod respond;
-pub mod schema;
+mod schema;
 mod secret;
 mod service;
 mod snapshot;
 pub mod store;
-pub mod table;
+mod table;
 mod time;
 mod verbs;
 pub mod workload;

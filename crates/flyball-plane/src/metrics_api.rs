@@ -17,7 +17,7 @@ use crate::workload::load::ledger::Ledger;
 use crate::workload::view::View;
 
 /// The groups that are answered, with their versions, the preferred one first.
-pub const GROUPS: [(&str, &[&str]); 3] = [
+pub(crate) const GROUPS: [(&str, &[&str]); 3] = [
     ("metrics.k8s.io", &["v1beta1"]),
     ("custom.metrics.k8s.io", &["v1beta2", "v1beta1"]),
     ("external.metrics.k8s.io", &["v1beta1"]),
@@ -25,7 +25,7 @@ pub const GROUPS: [(&str, &[&str]); 3] = [
 
 /// What answers are made from.
 #[derive(Clone, Copy)]
-pub struct World<'a> {
+pub(crate) struct World<'a> {
     /// The objects.
     pub view: &'a dyn View,
     /// Their past.
@@ -43,7 +43,11 @@ pub struct World<'a> {
 /// | `nodes`, `nodes/{name}` | NodeMetricsList, NodeMetrics |
 /// | custom: `namespaces/{ns}/pods/{name or *}/{metric}`, `namespaces/{ns}/{resource}/{name}/{metric}`, `namespaces/{ns}/metrics/{metric}` | MetricValueList |
 /// | external: `namespaces/{ns}/{metric}` (`labelSelector`) | ExternalMetricValueList |
-pub fn answer(world: World<'_>, path: &ResourcePath, query: &Query) -> Result<Value, Refusal> {
+pub(crate) fn answer(
+    world: World<'_>,
+    path: &ResourcePath,
+    query: &Query,
+) -> Result<Value, Refusal> {
     match path.served.group.as_str() {
         "metrics.k8s.io" => resource::answer(world, path, query),
         "custom.metrics.k8s.io" => custom::answer(world, path, query),

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 /// `metadata.<field>` as a string, `""` when absent.
-pub fn meta<'a>(object: &'a Value, field: &str) -> &'a str {
+pub(crate) fn meta<'a>(object: &'a Value, field: &str) -> &'a str {
     object
         .get("metadata")
         .and_then(|metadata| metadata.get(field))
@@ -12,22 +12,22 @@ pub fn meta<'a>(object: &'a Value, field: &str) -> &'a str {
 }
 
 /// `metadata.name`.
-pub fn name(object: &Value) -> &str {
+pub(crate) fn name(object: &Value) -> &str {
     meta(object, "name")
 }
 
 /// `metadata.namespace`, `""` for cluster-scoped objects.
-pub fn namespace(object: &Value) -> &str {
+pub(crate) fn namespace(object: &Value) -> &str {
     meta(object, "namespace")
 }
 
 /// `metadata.uid`.
-pub fn uid(object: &Value) -> &str {
+pub(crate) fn uid(object: &Value) -> &str {
     meta(object, "uid")
 }
 
 /// `metadata.generation`, 0 when absent.
-pub fn generation(object: &Value) -> i64 {
+pub(crate) fn generation(object: &Value) -> i64 {
     object
         .pointer("/metadata/generation")
         .and_then(Value::as_i64)
@@ -35,12 +35,12 @@ pub fn generation(object: &Value) -> i64 {
 }
 
 /// True once a deletion has been asked for.
-pub fn is_being_deleted(object: &Value) -> bool {
+pub(crate) fn is_being_deleted(object: &Value) -> bool {
     !meta(object, "deletionTimestamp").is_empty()
 }
 
 /// `metadata.finalizers`.
-pub fn finalizers(object: &Value) -> Vec<String> {
+pub(crate) fn finalizers(object: &Value) -> Vec<String> {
     let list = object
         .pointer("/metadata/finalizers")
         .and_then(Value::as_array);
@@ -52,7 +52,7 @@ pub fn finalizers(object: &Value) -> Vec<String> {
 }
 
 /// The uids of `metadata.ownerReferences`.
-pub fn owner_uids(object: &Value) -> impl Iterator<Item = &str> {
+pub(crate) fn owner_uids(object: &Value) -> impl Iterator<Item = &str> {
     let list = object
         .pointer("/metadata/ownerReferences")
         .and_then(Value::as_array);
@@ -63,7 +63,7 @@ pub fn owner_uids(object: &Value) -> impl Iterator<Item = &str> {
 }
 
 /// True when one of `metadata.ownerReferences` is the object's controller.
-pub fn has_controller(object: &Value) -> bool {
+pub(crate) fn has_controller(object: &Value) -> bool {
     let list = object
         .pointer("/metadata/ownerReferences")
         .and_then(Value::as_array);
@@ -73,12 +73,12 @@ pub fn has_controller(object: &Value) -> bool {
 }
 
 /// The value of a label, if it is set.
-pub fn label<'a>(object: &'a Value, key: &str) -> Option<&'a str> {
+pub(crate) fn label<'a>(object: &'a Value, key: &str) -> Option<&'a str> {
     object.get("metadata")?.get("labels")?.get(key)?.as_str()
 }
 
 /// The object's fields; an empty object takes the place of anything that is not one.
-pub fn fields(object: &mut Value) -> &mut Map<String, Value> {
+pub(crate) fn fields(object: &mut Value) -> &mut Map<String, Value> {
     if !object.is_object() {
         *object = Value::Object(Map::new());
     }
@@ -89,27 +89,27 @@ pub fn fields(object: &mut Value) -> &mut Map<String, Value> {
 }
 
 /// The fields of `object.<field>`, made when absent.
-pub fn child<'a>(object: &'a mut Value, field: &str) -> &'a mut Map<String, Value> {
+pub(crate) fn child<'a>(object: &'a mut Value, field: &str) -> &'a mut Map<String, Value> {
     fields(fields(object).entry(field).or_insert_with(|| json!({})))
 }
 
 /// Sets `metadata.<field>`.
-pub fn set_meta(object: &mut Value, field: &str, value: impl Into<Value>) {
+pub(crate) fn set_meta(object: &mut Value, field: &str, value: impl Into<Value>) {
     child(object, "metadata").insert(field.to_owned(), value.into());
 }
 
 /// Removes `metadata.<field>`.
-pub fn remove_meta(object: &mut Value, field: &str) {
+pub(crate) fn remove_meta(object: &mut Value, field: &str) {
     child(object, "metadata").remove(field);
 }
 
 /// Sets `metadata.resourceVersion`.
-pub fn set_resource_version(object: &mut Value, revision: u64) {
+pub(crate) fn set_resource_version(object: &mut Value, revision: u64) {
     set_meta(object, "resourceVersion", revision.to_string());
 }
 
 /// Sets `metadata.finalizers`, removing the field when the list is empty.
-pub fn set_finalizers(object: &mut Value, finalizers: Vec<String>) {
+pub(crate) fn set_finalizers(object: &mut Value, finalizers: Vec<String>) {
     if finalizers.is_empty() {
         remove_meta(object, "finalizers");
     } else {
@@ -118,14 +118,14 @@ pub fn set_finalizers(object: &mut Value, finalizers: Vec<String>) {
 }
 
 /// Sets `field` to `value` when it is absent or null.
-pub fn default_field(fields: &mut Map<String, Value>, field: &str, value: impl Into<Value>) {
+pub(crate) fn default_field(fields: &mut Map<String, Value>, field: &str, value: impl Into<Value>) {
     if fields.get(field).is_none_or(Value::is_null) {
         fields.insert(field.to_owned(), value.into());
     }
 }
 
 /// Copies `field` from `source`, or removes it when it is absent there.
-pub fn take_field(object: &mut Value, source: &Value, field: &str) {
+pub(crate) fn take_field(object: &mut Value, source: &Value, field: &str) {
     match source.get(field) {
         Some(value) => {
             fields(object).insert(field.to_owned(), value.clone());

@@ -4,15 +4,13 @@
 use thiserror::Error;
 
 mod golang;
-pub mod json;
-pub mod merge;
-pub mod strategic;
-
-pub use golang::text as go_text;
+pub(crate) mod json;
+pub(crate) mod merge;
+pub(crate) mod strategic;
 
 /// Why a patch was refused. The variants are the answers a server gives; the texts are upstream's.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum PatchError {
+pub(crate) enum PatchError {
     /// The patch is not a patch of its type: 400 `BadRequest`.
     #[error("{0}")]
     BadRequest(String),

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 /// A refusal: HTTP status, machine-readable reason, text, details.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Refusal {
+pub(crate) struct Refusal {
     /// HTTP status code.
     pub code: StatusCode,
     /// `reason` of the Status, such as `NotFound`; may be empty.
@@ -20,7 +20,7 @@ pub struct Refusal {
 
 /// What a refusal is about: the resource by group and plural (or kind, for invalid objects) and the object's name.
 #[derive(Clone, Copy, Debug)]
-pub struct Subject<'a> {
+pub(crate) struct Subject<'a> {
     /// API group, `""` for core.
     pub group: &'a str,
     /// Plural resource name, or the kind.
@@ -85,13 +85,13 @@ impl Refusal {
     }
 
     /// 404: there is no such object.
-    pub fn not_found(subject: Subject<'_>) -> Self {
+    pub(crate) fn not_found(subject: Subject<'_>) -> Self {
         let message = format!("{} {:?} not found", subject.qualified(), subject.name);
         Self::about(StatusCode::NOT_FOUND, "NotFound", message, subject)
     }
 
     /// 404: there is nothing at this path of a known API.
-    pub fn no_such_path() -> Self {
+    pub(crate) fn no_such_path() -> Self {
         let mut refusal = Self::plain(
             StatusCode::NOT_FOUND,
             "NotFound",
@@ -102,13 +102,13 @@ impl Refusal {
     }
 
     /// 409: the name is taken.
-    pub fn already_exists(subject: Subject<'_>) -> Self {
+    pub(crate) fn already_exists(subject: Subject<'_>) -> Self {
         let message = format!("{} {:?} already exists", subject.qualified(), subject.name);
         Self::about(StatusCode::CONFLICT, "AlreadyExists", message, subject)
     }
 
     /// 409: no free name was found for a `generateName`.
-    pub fn no_unique_name(subject: Subject<'_>) -> Self {
+    pub(crate) fn no_unique_name(subject: Subject<'_>) -> Self {
         let message = format!(
             "{} {:?} already exists, the server was not able to generate a unique name for the object",
             subject.qualified(),
@@ -118,7 +118,7 @@ impl Refusal {
     }
 
     /// 409: the object is not in the state the request supposes.
-    pub fn conflict(subject: Subject<'_>, why: &str) -> Self {
+    pub(crate) fn conflict(subject: Subject<'_>, why: &str) -> Self {
         let message = format!(
             "Operation cannot be fulfilled on {} {:?}: {why}",
             subject.qualified(),
@@ -128,7 +128,7 @@ impl Refusal {
     }
 
     /// 409: the object has changed since the client read it.
-    pub fn modified(subject: Subject<'_>) -> Self {
+    pub(crate) fn modified(subject: Subject<'_>) -> Self {
         Self::conflict(
             subject,
             "the object has been modified; please apply your changes to the latest version and try again",
@@ -136,7 +136,7 @@ impl Refusal {
     }
 
     /// 422: the object breaks rules; `subject.resource` is the kind.
-    pub fn invalid(subject: Subject<'_>, errors: &[FieldError]) -> Self {
+    pub(crate) fn invalid(subject: Subject<'_>, errors: &[FieldError]) -> Self {
         let list = aggregate(errors);
         let message = format!(
             "{} {:?} is invalid: {list}",
@@ -167,7 +167,7 @@ impl Refusal {
     }
 
     /// 422 without an object: a patch that cannot be applied.
-    pub fn unprocessable_patch() -> Self {
+    pub(crate) fn unprocessable_patch() -> Self {
         let mut refusal = Self::plain(
             StatusCode::UNPROCESSABLE_ENTITY,
             "Invalid",
@@ -178,17 +178,17 @@ impl Refusal {
     }
 
     /// 400: the request itself is wrong.
-    pub fn bad_request(message: impl Into<String>) -> Self {
+    pub(crate) fn bad_request(message: impl Into<String>) -> Self {
         Self::plain(StatusCode::BAD_REQUEST, "BadRequest", message)
     }
 
     /// 401: no valid token.
-    pub fn unauthorized() -> Self {
+    pub(crate) fn unauthorized() -> Self {
         Self::plain(StatusCode::UNAUTHORIZED, "Unauthorized", "Unauthorized")
     }
 
     /// 403: nobody may do this.
-    pub fn forbidden(subject: Subject<'_>, why: &str) -> Self {
+    pub(crate) fn forbidden(subject: Subject<'_>, why: &str) -> Self {
         let message = format!(
             "{} {:?} is forbidden: {why}",
             subject.qualified(),
@@ -197,22 +197,8 @@ impl Refusal {
         Self::about(StatusCode::FORBIDDEN, "Forbidden", message, subject)
     }
 
-    /// 405: this resource has no such verb.
-    pub fn method_not_allowed(subject: Subject<'_>, verb: &str) -> Self {
-        let message = format!(
-            "{verb} is not supported on resources of kind {:?}",
-            subject.qualified()
-        );
-        Self::about(
-            StatusCode::METHOD_NOT_ALLOWED,
-            "MethodNotAllowed",
-            message,
-            subject,
-        )
-    }
-
     /// 406: none of the media types the client accepts can be made.
-    pub fn not_acceptable(accepted: &str) -> Self {
+    pub(crate) fn not_acceptable(accepted: &str) -> Self {
         Self::plain(
             StatusCode::NOT_ACCEPTABLE,
             "NotAcceptable",
@@ -221,12 +207,12 @@ impl Refusal {
     }
 
     /// 410: the history no longer reaches back that far.
-    pub fn expired(message: impl Into<String>) -> Self {
+    pub(crate) fn expired(message: impl Into<String>) -> Self {
         Self::plain(StatusCode::GONE, "Expired", message)
     }
 
     /// 413: the body is too large.
-    pub fn too_large(bytes_max: usize) -> Self {
+    pub(crate) fn too_large(bytes_max: usize) -> Self {
         Self::plain(
             StatusCode::PAYLOAD_TOO_LARGE,
             "RequestEntityTooLarge",
@@ -235,7 +221,7 @@ impl Refusal {
     }
 
     /// 413: a patch with too many operations.
-    pub fn too_large_patch(why: &str) -> Self {
+    pub(crate) fn too_large_patch(why: &str) -> Self {
         Self::plain(
             StatusCode::PAYLOAD_TOO_LARGE,
             "RequestEntityTooLarge",
@@ -244,7 +230,7 @@ impl Refusal {
     }
 
     /// 415: the body's media type is not understood.
-    pub fn unsupported_media_type(message: impl Into<String>) -> Self {
+    pub(crate) fn unsupported_media_type(message: impl Into<String>) -> Self {
         Self::plain(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
             "UnsupportedMediaType",
@@ -253,7 +239,7 @@ impl Refusal {
     }
 
     /// 429: too many requests at once.
-    pub fn too_many_requests() -> Self {
+    pub(crate) fn too_many_requests() -> Self {
         Self::plain(
             StatusCode::TOO_MANY_REQUESTS,
             "TooManyRequests",
@@ -263,7 +249,7 @@ impl Refusal {
     }
 
     /// 500: something broke on our side.
-    pub fn internal(why: impl std::fmt::Display) -> Self {
+    pub(crate) fn internal(why: impl std::fmt::Display) -> Self {
         let mut refusal = Self::plain(
             StatusCode::INTERNAL_SERVER_ERROR,
             "InternalError",
@@ -275,12 +261,12 @@ impl Refusal {
     }
 
     /// 500 without a reason: an error that upstream passes on as it is.
-    pub fn unknown(message: impl Into<String>) -> Self {
+    pub(crate) fn unknown(message: impl Into<String>) -> Self {
         Self::plain(StatusCode::INTERNAL_SERVER_ERROR, "", message)
     }
 
     /// 503: shutting down, or a backend is missing.
-    pub fn unavailable(message: impl Into<String>) -> Self {
+    pub(crate) fn unavailable(message: impl Into<String>) -> Self {
         Self::plain(
             StatusCode::SERVICE_UNAVAILABLE,
             "ServiceUnavailable",
@@ -289,7 +275,7 @@ impl Refusal {
     }
 
     /// 504: the client asks for a state that is not there yet.
-    pub fn resource_version_too_large(asked: u64, current: u64) -> Self {
+    pub(crate) fn resource_version_too_large(asked: u64, current: u64) -> Self {
         let mut refusal = Self::plain(
             StatusCode::GATEWAY_TIMEOUT,
             "Timeout",
@@ -302,7 +288,7 @@ impl Refusal {
     }
 
     /// The Status object of the answer.
-    pub fn status(&self) -> Value {
+    pub(crate) fn status(&self) -> Value {
         let mut status = json!({
             "kind": "Status",
             "apiVersion": "v1",
@@ -321,7 +307,7 @@ impl Refusal {
     }
 
     /// Seconds after which a client may try again, for the `Retry-After` header.
-    pub fn retry_after_seconds(&self) -> Option<u64> {
+    pub(crate) fn retry_after_seconds(&self) -> Option<u64> {
         self.details.as_ref()?.get("retryAfterSeconds")?.as_u64()
     }
 }

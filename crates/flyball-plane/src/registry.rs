@@ -16,8 +16,8 @@ use crate::object;
 use crate::refusal::Refusal;
 use crate::store::{CommitError, Entry, Key, Revision, Store};
 
-pub use delete::{DeleteOptions, Deleted, Propagation};
-pub use update::{Part, Updated};
+pub(crate) use delete::{DeleteOptions, Deleted, Propagation};
+pub(crate) use update::{Part, Updated};
 
 /// How often a change is tried again when another writer was faster. Upstream tries for ever, patches five times; with a
 /// queue of 1024 writers, 64 lost races in a row mean that something writes in a loop.
@@ -25,7 +25,7 @@ pub(crate) const RACES_MAX: usize = 64;
 
 /// Whether a change is made or only checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub(crate) enum Mode {
     /// It is made.
     Commit,
     /// It is checked and answered, `dryRun=All`.
@@ -34,7 +34,7 @@ pub enum Mode {
 
 /// The place of one object, as a request names it.
 #[derive(Clone, Copy, Debug)]
-pub struct Place<'a> {
+pub(crate) struct Place<'a> {
     /// Its kind.
     pub kind: &'a Arc<Kind>,
     /// Its namespace, `""` when cluster-scoped.
@@ -51,7 +51,7 @@ impl Place<'_> {
 
 /// The objects and the rules for changing them.
 #[derive(Debug)]
-pub struct Registry {
+pub(crate) struct Registry {
     /// Where the objects are.
     pub store: Store,
     /// What they are.
@@ -67,7 +67,7 @@ impl Registry {
     ///
     /// # Errors
     /// 404.
-    pub fn get(&self, place: Place<'_>) -> Result<Entry, Refusal> {
+    pub(crate) fn get(&self, place: Place<'_>) -> Result<Entry, Refusal> {
         self.find(place)
             .ok_or_else(|| Refusal::not_found(place.kind.subject(place.name)))
     }

@@ -5,7 +5,7 @@ use percent_encoding::percent_decode_str;
 
 /// What a path points to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Route {
+pub(crate) enum Route {
     /// `/healthz`, `/livez`, `/readyz` and what is below them.
     Health,
     /// `/version`.
@@ -28,7 +28,7 @@ pub enum Route {
 
 /// A group and a version; the core group is `""`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GroupVersion {
+pub(crate) struct GroupVersion {
     /// API group.
     pub group: String,
     /// Version.
@@ -37,7 +37,7 @@ pub struct GroupVersion {
 
 /// The parts of a path below a group and version.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ResourcePath {
+pub(crate) struct ResourcePath {
     /// Group and version.
     pub served: GroupVersion,
     /// Namespace, absent for cluster-scoped paths and lists over all namespaces.
@@ -52,7 +52,7 @@ pub struct ResourcePath {
 
 impl Route {
     /// The route of a path. Segments are percent-decoded after the split, as upstream does.
-    pub fn of(path: &str) -> Self {
+    pub(crate) fn of(path: &str) -> Self {
         let parts: Vec<String> = path
             .split('/')
             .filter(|part| !part.is_empty())
@@ -75,7 +75,7 @@ impl Route {
 
 impl GroupVersion {
     /// A group and a version.
-    pub fn new(group: &str, version: &str) -> Self {
+    pub(crate) fn new(group: &str, version: &str) -> Self {
         Self {
             group: group.to_owned(),
             version: version.to_owned(),
@@ -112,11 +112,11 @@ fn below(served: GroupVersion, rest: &[&str]) -> Route {
 
 /// A decoded query string. The first of several values of a key counts, as in Go's `Query().Get`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Query(Vec<(String, String)>);
+pub(crate) struct Query(Vec<(String, String)>);
 
 impl Query {
     /// Decodes `a=b&c=d`; empty pairs (`?&watch=true`) are skipped.
-    pub fn parse(text: &str) -> Self {
+    pub(crate) fn parse(text: &str) -> Self {
         let decode = |part: &str| {
             percent_decode_str(&part.replace('+', " "))
                 .decode_utf8_lossy()
@@ -132,7 +132,7 @@ impl Query {
     }
 
     /// The value of `key`; an empty one counts as none.
-    pub fn get(&self, key: &str) -> Option<&str> {
+    pub(crate) fn get(&self, key: &str) -> Option<&str> {
         self.0
             .iter()
             .find(|(found, _)| found == key)
@@ -141,7 +141,7 @@ impl Query {
     }
 
     /// All values of `key`.
-    pub fn all(&self, key: &str) -> Vec<&str> {
+    pub(crate) fn all(&self, key: &str) -> Vec<&str> {
         self.0
             .iter()
             .filter(|(found, _)| found == key)
@@ -150,7 +150,7 @@ impl Query {
     }
 
     /// A truth value as Go's parameter codec reads it: present and neither `false` nor `0`.
-    pub fn flag(&self, key: &str) -> bool {
+    pub(crate) fn flag(&self, key: &str) -> bool {
         self.0
             .iter()
             .find(|(found, _)| found == key)

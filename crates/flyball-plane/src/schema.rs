@@ -7,12 +7,11 @@ use std::sync::OnceLock;
 
 use serde_json::{Map, Value};
 
-pub mod decode;
-pub mod node;
-pub mod openapi;
+pub(crate) mod decode;
+pub(crate) mod node;
+pub(crate) mod openapi;
 
-pub use decode::{DecodeError, Decoded, Origin};
-pub use node::{Node, Shape, Strategy};
+pub(crate) use node::{Node, Shape, Strategy};
 
 /// Generated from upstream's published OpenAPI v3 documents by `tools/gen-schema.py`.
 const DEFINITIONS: &str = include_str!("schema/definitions.json");
@@ -23,7 +22,7 @@ const REFERENCE_PREFIX: &str = "#/components/schemas/";
 
 /// A served type: API group (`""` for core), version, kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Gvk<'a> {
+pub(crate) struct Gvk<'a> {
     /// API group, `""` for core.
     pub group: &'a str,
     /// API version: `v1`.
@@ -34,34 +33,25 @@ pub struct Gvk<'a> {
 
 impl<'a> Gvk<'a> {
     /// The type with these names.
-    pub const fn new(group: &'a str, version: &'a str, kind: &'a str) -> Self {
+    pub(crate) const fn new(group: &'a str, version: &'a str, kind: &'a str) -> Self {
         Self {
             group,
             version,
             kind,
         }
     }
-
-    /// `apps/v1`, or `v1` in the core group.
-    pub fn api_version(&self) -> String {
-        if self.group.is_empty() {
-            self.version.to_owned()
-        } else {
-            format!("{}/{}", self.group, self.version)
-        }
-    }
 }
 
 /// All definitions by name, and which of them is which kind.
 #[derive(Debug)]
-pub struct Schema {
+pub(crate) struct Schema {
     definitions: Map<String, Value>,
     kinds: BTreeMap<(String, String, String), String>,
 }
 
 impl Schema {
     /// The built-in types. The text is parsed at the first call and kept.
-    pub fn builtin() -> &'static Self {
+    pub(crate) fn builtin() -> &'static Self {
         static BUILTIN: OnceLock<Schema> = OnceLock::new();
         BUILTIN.get_or_init(|| {
             let mut definitions = parse(DEFINITIONS);
@@ -82,19 +72,19 @@ impl Schema {
     }
 
     /// The root node of a kind, or `None` for a kind that is not built in.
-    pub fn kind(&self, gvk: Gvk<'_>) -> Option<Node<'_>> {
+    pub(crate) fn kind(&self, gvk: Gvk<'_>) -> Option<Node<'_>> {
         let key = (gvk.group.into(), gvk.version.into(), gvk.kind.into());
         let name = self.kinds.get(&key)?;
         Some(Node::definition(self, name, self.definitions.get(name)?))
     }
 
     /// The definition of that name as it stands in an OpenAPI document: `io.k8s.api.apps.v1.Deployment`.
-    pub fn definition(&self, name: &str) -> Option<&Value> {
+    pub(crate) fn definition(&self, name: &str) -> Option<&Value> {
         self.definitions.get(name)
     }
 
     /// The name of a kind's definition.
-    pub fn definition_name(&self, gvk: Gvk<'_>) -> Option<&str> {
+    pub(crate) fn definition_name(&self, gvk: Gvk<'_>) -> Option<&str> {
         let key = (gvk.group.into(), gvk.version.into(), gvk.kind.into());
         self.kinds.get(&key).map(String::as_str)
     }

@@ -10,19 +10,16 @@ mod age;
 mod autoscaler;
 mod builtin;
 mod column;
-mod custom;
 mod event;
-mod path;
 mod pod;
 mod service;
 mod workload;
 
 use column::Column;
-use custom::CustomColumn;
 
 /// How much of each object a row carries (`includeObject` of the TableOptions).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum IncludeObject {
+pub(crate) enum IncludeObject {
     /// Nothing.
     None,
     /// Its metadata, as a PartialObjectMetadata: what kubectl asks for, and the default.
@@ -34,7 +31,7 @@ pub enum IncludeObject {
 
 impl IncludeObject {
     /// The value of the query parameter; `None` for one upstream refuses.
-    pub fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         match text {
             "None" => Some(Self::None),
             "Metadata" | "" => Some(Self::Metadata),
@@ -46,7 +43,7 @@ impl IncludeObject {
 
 /// Whether the table describes its columns. A watch does so in its first event alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Headers {
+pub(crate) enum Headers {
     /// Columns are described.
     #[default]
     Shown,
@@ -56,7 +53,7 @@ pub enum Headers {
 
 /// How a table is made.
 #[derive(Clone, Copy, Debug)]
-pub struct Options {
+pub(crate) struct Options {
     /// What rows carry.
     pub include: IncludeObject,
     /// Whether columns are described.
@@ -67,7 +64,7 @@ pub struct Options {
 
 /// One object of a table.
 #[derive(Clone, Copy, Debug)]
-pub struct Item<'a> {
+pub(crate) struct Item<'a> {
     /// The form its cells are read from: `autoscaling/v2` for autoscalers, the core form for events.
     pub printed: &'a Value,
     /// The form the client asked for, which the row carries.
@@ -79,39 +76,27 @@ type Cells = fn(&Value, UnixMs) -> Vec<Value>;
 
 /// The columns of a kind and how its objects fill them.
 #[derive(Debug)]
-pub struct Printer {
-    layout: Layout,
-}
-
-#[derive(Debug)]
-enum Layout {
-    Builtin(&'static [Column], Cells),
-    Custom(Vec<CustomColumn>),
+pub(crate) struct Printer {
+    columns: &'static [Column],
+    cells: Cells,
 }
 
 impl Printer {
     /// The printer of a kind; one with name and time of creation for a kind without columns of its own.
-    pub fn builtin(gvk: Gvk<'_>) -> Self {
+    pub(crate) fn of(gvk: Gvk<'_>) -> Self {
         let (columns, cells) = builtin::find(gvk);
-        Self {
-            layout: Layout::Builtin(columns, cells),
-        }
-    }
-
-    /// The printer of a custom resource from its `additionalPrinterColumns`; name and age when it has none.
-    ///
-    /// A column whose path cannot be read stays empty.
-    pub fn custom(columns: Option<&Value>) -> Self {
-        Self {
-            layout: Layout::Custom(custom::columns(columns)),
-        }
+        Self { columns, cells }
     }
 
     /// The `meta.k8s.io/v1` Table of these objects. `list` is the metadata of the list they are of, or of the one
     /// object: resourceVersion, continue, remainingItemCount.
-    pub fn table(&self, items: &[Item<'_>], list: &Value, options: Options) -> Value {
+    pub(crate) fn table(&self, items: &[Item<'_>], list: &Value, options: Options) -> Value {
         let columns = match options.headers {
-            Headers::Shown => self.columns(),
+            Headers::Shown => {
+                let schema = Schema::builtin();
+                let defined = self.columns.iter().map(|column| column.define(schema));
+                defined.collect()
+            }
             Headers::Omitted => Value::Null,
         };
         let rows: Vec<Value> = items.iter().map(|item| self.row(*item, options)).collect();
@@ -124,21 +109,8 @@ impl Printer {
         })
     }
 
-    fn columns(&self) -> Value {
-        match &self.layout {
-            Layout::Builtin(columns, _) => {
-                let schema = Schema::builtin();
-                columns.iter().map(|column| column.define(schema)).collect()
-            }
-            Layout::Custom(columns) => custom::define(columns),
-        }
-    }
-
     fn row(&self, item: Item<'_>, options: Options) -> Value {
-        let cells = match &self.layout {
-            Layout::Builtin(_, cells) => cells(item.printed, options.now_ms),
-            Layout::Custom(columns) => custom::cells(columns, item.printed, options.now_ms),
-        };
+        let cells = (self.cells)(item.printed, options.now_ms);
         let object = match options.include {
             IncludeObject::None => Value::Null,
             IncludeObject::Object => item.served.clone(),

@@ -2,25 +2,25 @@
 //! [`view::Write`]s. A driver feeds changes to an [`agenda::Agenda`], runs [`react::step`] for each task that is due and applies
 //! the writes. Not here: the store, clocks, threads, and anything that knows of an autoscaler.
 
-pub mod agenda;
-pub mod claim;
-pub mod deployment;
-pub mod event;
-pub mod garbage;
+pub(crate) mod agenda;
+pub(crate) mod claim;
+pub(crate) mod deployment;
+pub(crate) mod event;
+pub(crate) mod garbage;
 pub mod load;
-pub mod namespace;
-pub mod object;
-pub mod owner;
-pub mod pod_life;
-pub mod pod_template;
-pub mod ranking;
-pub mod react;
-pub mod replica_set;
-pub mod replication_controller;
-pub mod selector;
-pub mod stateful_set;
-pub mod suffix;
-pub mod view;
+pub(crate) mod namespace;
+pub(crate) mod object;
+pub(crate) mod owner;
+pub(crate) mod pod_life;
+pub(crate) mod pod_template;
+pub(crate) mod ranking;
+pub(crate) mod react;
+pub(crate) mod replica_set;
+pub(crate) mod replication_controller;
+pub(crate) mod selector;
+pub(crate) mod stateful_set;
+pub(crate) mod suffix;
+pub(crate) mod view;
 
 #[cfg(test)]
 pub(crate) mod testing;

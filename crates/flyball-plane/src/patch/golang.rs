@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// `%v` of a decoded value: `map[name:web ports:[80 443]]`. Upstream quotes a strategic patch so when its result is
 /// invalid.
-pub fn text(value: &Value) -> String {
+pub(super) fn text(value: &Value) -> String {
     match value {
         Value::Null => "<nil>".into(),
         Value::Bool(one) => one.to_string(),
@@ -30,18 +30,6 @@ pub(super) fn type_name(value: &Value) -> &'static str {
         Value::String(_) => "string",
         Value::Array(_) => "[]interface {}",
         Value::Object(_) => "map[string]interface {}",
-    }
-}
-
-/// What `encoding/json` calls a value it cannot store.
-pub(super) fn json_kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "bool",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
     }
 }
 

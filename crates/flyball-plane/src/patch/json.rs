@@ -4,13 +4,14 @@
 use flyball_api::go_text::quote;
 use serde_json::{Map, Value};
 
-use super::{PatchError, golang};
+use super::PatchError;
+use crate::schema::decode::json_kind;
 
 /// Operations one patch may have (upstream: `maxJSONPatchOperations`).
 const OPERATIONS_MAX: usize = 10_000;
 
 /// `document` after every operation of `patch`, or the first error; the document is never half patched.
-pub fn apply(document: &Value, patch: &Value) -> Result<Value, PatchError> {
+pub(crate) fn apply(document: &Value, patch: &Value) -> Result<Value, PatchError> {
     let operations = decode(patch)?;
     let mut patched = document.clone();
     for operation in operations {
@@ -23,7 +24,7 @@ pub fn apply(document: &Value, patch: &Value) -> Result<Value, PatchError> {
 
 fn decode<'a>(patch: &'a Value) -> Result<Vec<Operation<'a>>, PatchError> {
     let wrong = |value: &Value, of: &str| {
-        let kind = golang::json_kind(value);
+        let kind = json_kind(value);
         PatchError::BadRequest(format!(
             "error decoding patch: json: cannot unmarshal {kind} into Go value of type {of}"
         ))
@@ -60,7 +61,7 @@ impl<'a> Operation<'a> {
             match fields.get(member) {
                 None | Some(Value::Null | Value::String(_)) => {}
                 Some(other) => {
-                    let kind = golang::json_kind(other);
+                    let kind = json_kind(other);
                     return Err(PatchError::BadRequest(format!(
                         "error decoding patch: json: cannot unmarshal {kind} into Go struct field jsonPatchOp.{member} of type string"
                     )));

@@ -3,10 +3,11 @@
 
 use serde_json::{Map, Value};
 
-use super::{PatchError, golang};
+use super::PatchError;
+use crate::schema::decode::json_kind;
 
 /// `document`, an object, with `patch` merged in: objects merge, `null` deletes, everything else replaces.
-pub fn apply(document: &Value, patch: &Value) -> Result<Value, PatchError> {
+pub(crate) fn apply(document: &Value, patch: &Value) -> Result<Value, PatchError> {
     let Value::Object(document) = document else {
         return Err(PatchError::Internal("Invalid JSON Document".into()));
     };
@@ -14,7 +15,7 @@ pub fn apply(document: &Value, patch: &Value) -> Result<Value, PatchError> {
         Value::Object(patch) => patch,
         Value::Null => return Err(PatchError::BadRequest("Invalid JSON Patch".into())),
         other => {
-            let kind = golang::json_kind(other);
+            let kind = json_kind(other);
             return Err(PatchError::BadRequest(format!(
                 "error decoding patch: json: cannot unmarshal {kind} into Go value of type map[string]interface {{}}"
             )));

@@ -8,6 +8,7 @@ use flyball_api::go_text::quote;
 use serde_json::{Map, Value};
 
 use super::{PatchError, golang};
+use crate::schema::decode::json_kind;
 use crate::schema::{Node, Shape, Strategy};
 
 mod directive;
@@ -21,9 +22,9 @@ type Object = Map<String, Value>;
 /// `document` with `patch` applied. Both must be objects; `root` is the type of the document.
 ///
 /// Custom resources have no such type: upstream refuses strategic patches for them with [`unsupported`].
-pub fn apply(document: &Value, patch: &Value, root: Node<'_>) -> Result<Value, PatchError> {
+pub(crate) fn apply(document: &Value, patch: &Value, root: Node<'_>) -> Result<Value, PatchError> {
     let (Value::Object(document), Value::Object(patch)) = (document, patch) else {
-        let kind = golang::json_kind(patch);
+        let kind = json_kind(patch);
         return Err(PatchError::BadRequest(format!(
             "json: cannot unmarshal {kind} into Go value of type map[string]interface {{}}"
         )));
@@ -32,7 +33,7 @@ pub fn apply(document: &Value, patch: &Value, root: Node<'_>) -> Result<Value, P
 }
 
 /// The refusal for kinds without a built-in type.
-pub fn unsupported() -> PatchError {
+pub(crate) fn unsupported() -> PatchError {
     PatchError::BadRequest("strategic merge patch format is not supported".into())
 }
 

@@ -22,7 +22,7 @@ impl Registry {
     ///
     /// # Errors
     /// 400, 403 or 404 for its namespace, 409 when the name is taken, 422 when the object breaks rules.
-    pub async fn create(
+    pub(crate) async fn create(
         &self,
         kind: &Arc<Kind>,
         namespace: &str,

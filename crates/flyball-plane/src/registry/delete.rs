@@ -19,7 +19,7 @@ const IMMORTAL: [&str; 3] = ["default", "kube-system", "kube-public"];
 
 /// What happens to the dependents of a deleted object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Propagation {
+pub(crate) enum Propagation {
     /// They go after it.
     Background,
     /// They go before it.
@@ -30,7 +30,7 @@ pub enum Propagation {
 
 /// The options of a deletion.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct DeleteOptions {
+pub(crate) struct DeleteOptions {
     /// Seconds of grace; negative ones count as 1.
     pub grace_seconds: Option<i64>,
     /// What happens to dependents; `None` keeps the object's finalizers as they are.
@@ -43,7 +43,7 @@ pub struct DeleteOptions {
 
 /// The outcome of a deletion.
 #[derive(Clone, Debug)]
-pub struct Deleted {
+pub(crate) struct Deleted {
     /// The object's last state, or its state while it waits for finalizers or the end of its grace.
     pub object: Arc<Value>,
     /// True when it is gone.
@@ -71,7 +71,7 @@ impl Registry {
     ///
     /// # Errors
     /// 404, 403 for a namespace that must stay, 409 when a precondition does not hold.
-    pub async fn delete(
+    pub(crate) async fn delete(
         &self,
         place: Place<'_>,
         options: &DeleteOptions,

@@ -15,7 +15,7 @@ use crate::store::{Action, Change, CommitError, Entry};
 
 /// Which part of an object a request changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub(crate) enum Part {
     /// Everything but the status.
     Main,
     /// The status and the metadata.
@@ -24,7 +24,7 @@ pub enum Part {
 
 /// The outcome of an update.
 #[derive(Clone, Debug)]
-pub struct Updated {
+pub(crate) struct Updated {
     /// The object as it stands now, or its last state when the update removed it.
     pub object: Arc<Value>,
     /// True when a PUT created it.
@@ -37,7 +37,7 @@ impl Registry {
     ///
     /// # Errors
     /// 404, 409 when the wanted object carries another revision, 422 when it breaks rules, and whatever `make` refuses.
-    pub async fn update(
+    pub(crate) async fn update(
         &self,
         place: Place<'_>,
         part: Part,

@@ -12,12 +12,13 @@ mod scalar;
 mod state;
 mod visit;
 
+pub(crate) use scalar::json_kind;
 use state::State;
 use visit::{Place, Seed};
 
 /// An object as a server keeps it, and what a strict server would have refused it for.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Decoded {
+pub(crate) struct Decoded {
     /// The object: unknown fields dropped, times and quantities in canonical form, null fields left out.
     pub object: Value,
     /// `unknown field "spec.x"` and `duplicate field "spec.y"`, in document order, at most 100. Each is the text of a
@@ -27,7 +28,7 @@ pub struct Decoded {
 
 /// Why bytes or a value are no object of the type. Upstream answers a body with 400 and [`unreadable`].
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum DecodeError {
+pub(crate) enum DecodeError {
     /// Not JSON.
     #[error("{0}")]
     Syntax(String),
@@ -38,7 +39,7 @@ pub enum DecodeError {
 
 /// Where the value comes from, which decides upstream's words for a wrong type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub(crate) enum Origin {
     /// A JSON document: a body, or the result of a JSON or merge patch.
     Document,
     /// The result of a strategic merge (`DefaultUnstructuredConverter`).
@@ -47,7 +48,7 @@ pub enum Origin {
 
 impl Schema {
     /// Decodes a document of a kind. A kind that is not built in is kept whole, and only duplicates are found.
-    pub fn decode(&self, gvk: Gvk<'_>, document: &[u8]) -> Result<Decoded, DecodeError> {
+    pub(crate) fn decode(&self, gvk: Gvk<'_>, document: &[u8]) -> Result<Decoded, DecodeError> {
         let mut state = State::new(Origin::Document);
         let mut reader = serde_json::Deserializer::from_slice(document);
         let read = self
@@ -58,7 +59,7 @@ impl Schema {
     }
 
     /// Decodes a value that is already JSON, where duplicates can no longer be seen.
-    pub fn decode_value(
+    pub(crate) fn decode_value(
         &self,
         gvk: Gvk<'_>,
         value: &Value,
@@ -76,7 +77,7 @@ impl Schema {
 }
 
 /// Reads any JSON, a patch for instance, and finds the fields that came twice.
-pub fn decode_untyped(document: &[u8]) -> Result<Decoded, DecodeError> {
+pub(crate) fn decode_untyped(document: &[u8]) -> Result<Decoded, DecodeError> {
     let mut state = State::new(Origin::Document);
     let mut reader = serde_json::Deserializer::from_slice(document);
     let seed = Seed {
@@ -90,12 +91,12 @@ pub fn decode_untyped(document: &[u8]) -> Result<Decoded, DecodeError> {
 }
 
 /// `strict decoding error: …`: what a server says that is asked for `fieldValidation=Strict`.
-pub fn strict_error(problems: &[String]) -> String {
+pub(crate) fn strict_error(problems: &[String]) -> String {
     format!("strict decoding error: {}", problems.join(", "))
 }
 
 /// The message of the 400 for a body that is no object of its kind (upstream: `transformDecodeError`).
-pub fn unreadable(gvk: Gvk<'_>, cause: &str) -> String {
+pub(crate) fn unreadable(gvk: Gvk<'_>, cause: &str) -> String {
     let Gvk { version, kind, .. } = gvk;
     let version = quote(version);
     format!("{kind} in version {version} cannot be handled as a {kind}: {cause}")

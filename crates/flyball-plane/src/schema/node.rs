@@ -6,7 +6,7 @@ use super::Schema;
 
 /// What may stand at a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub(crate) enum Shape {
     /// An object with named fields.
     Struct,
     /// An object whose keys are data.
@@ -39,7 +39,7 @@ pub enum Shape {
 
 /// How strategic merge patch treats a field (`patchStrategy` of upstream's struct tags).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Strategy {
+pub(crate) enum Strategy {
     /// No strategy is named: objects merge, lists are replaced.
     Unnamed,
     /// Lists merge: by key, or as sets when their elements are scalars.
@@ -50,7 +50,7 @@ pub enum Strategy {
 
 /// One place in a type. Cheap to copy.
 #[derive(Clone, Copy, Debug)]
-pub struct Node<'a> {
+pub(crate) struct Node<'a> {
     schema: &'a Schema,
     /// The field as its parent declares it: carries default and patch extensions.
     declared: &'a Value,
@@ -87,7 +87,7 @@ impl<'a> Node<'a> {
     }
 
     /// The named field of a struct.
-    pub fn field(self, name: &str) -> Option<Self> {
+    pub(crate) fn field(self, name: &str) -> Option<Self> {
         self.named_field(name).map(|(_, field)| field)
     }
 
@@ -98,30 +98,18 @@ impl<'a> Node<'a> {
         Some((name, self.declared(declared)))
     }
 
-    /// Every field of a struct, by name.
-    pub fn fields(self) -> impl Iterator<Item = (&'a str, Self)> {
-        let properties = self.target["properties"].as_object();
-        let all = properties.into_iter().flatten();
-        all.map(move |(name, declared)| (name.as_str(), self.declared(declared)))
-    }
-
     /// The element of a list.
-    pub fn element(self) -> Option<Self> {
+    pub(crate) fn element(self) -> Option<Self> {
         Some(self.declared(self.target.get("items")?))
     }
 
     /// The value behind any key of a map.
-    pub fn value(self) -> Option<Self> {
+    pub(crate) fn value(self) -> Option<Self> {
         Some(self.declared(self.target.get("additionalProperties")?))
     }
 
-    /// The struct's field, or the map's value, under `key`.
-    pub fn under(self, key: &str) -> Option<Self> {
-        self.field(key).or_else(|| self.value())
-    }
-
     /// What may stand here.
-    pub fn shape(self) -> Shape {
+    pub(crate) fn shape(self) -> Shape {
         match self.short_name() {
             Some("Quantity") => return Shape::Quantity,
             Some("IntOrString") => return Shape::IntOrString,
@@ -145,14 +133,14 @@ impl<'a> Node<'a> {
     }
 
     /// The type's name without its package: `PodSpec`. `None` for a type without a definition of its own.
-    pub fn short_name(self) -> Option<&'a str> {
+    pub(crate) fn short_name(self) -> Option<&'a str> {
         self.name?.rsplit('.').next()
     }
 
     /// The type as Go prints it: `v1.PodSpec`, `[]v1.Container`, `map[string]string`, `int32`.
     ///
     /// Note: named string types (`v1.Protocol`) are plain strings in a schema, so they read `string` here.
-    pub fn go_type(self) -> String {
+    pub(crate) fn go_type(self) -> String {
         match self.shape() {
             Shape::List => format!("[]{}", self.element().map_or_else(any, Self::go_type)),
             Shape::Map => format!(
@@ -176,13 +164,13 @@ impl<'a> Node<'a> {
     }
 
     /// The key that tells elements of a merging list apart (`patchMergeKey`): `name` for containers.
-    pub fn merge_key(self) -> Option<&'a str> {
+    pub(crate) fn merge_key(self) -> Option<&'a str> {
         self.declared["x-kubernetes-patch-merge-key"].as_str()
     }
 
     /// How strategic merge patch treats this field. `retainKeys` is a directive of the client and changes nothing here
     /// (upstream: `extractRetainKeysPatchStrategy`, whose first result the server drops).
-    pub fn strategy(self) -> Strategy {
+    pub(crate) fn strategy(self) -> Strategy {
         let text = self.declared["x-kubernetes-patch-strategy"].as_str();
         match text.and_then(|all| all.split(',').find(|one| *one != "retainKeys")) {
             Some("merge") => Strategy::Merge,
@@ -191,31 +179,9 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// `x-kubernetes-list-type` for server-side apply: `atomic`, `set` or `map`.
-    pub fn list_type(self) -> Option<&'a str> {
-        self.declared["x-kubernetes-list-type"].as_str()
-    }
-
-    /// `x-kubernetes-list-map-keys`: the fields that name an element of a `map` list, in declared order.
-    pub fn list_map_keys(self) -> impl Iterator<Item = &'a str> {
-        let keys = self.declared["x-kubernetes-list-map-keys"].as_array();
-        keys.into_iter().flatten().filter_map(Value::as_str)
-    }
-
-    /// `x-kubernetes-map-type`: `atomic` where server-side apply owns the whole object.
-    pub fn map_type(self) -> Option<&'a str> {
-        let here = self.declared["x-kubernetes-map-type"].as_str();
-        here.or_else(|| self.target["x-kubernetes-map-type"].as_str())
-    }
-
     /// What the field means, for people.
-    pub fn description(self) -> Option<&'a str> {
+    pub(crate) fn description(self) -> Option<&'a str> {
         self.declared["description"].as_str()
-    }
-
-    /// The declared default. An empty object and empty text only say that the field is no pointer.
-    pub fn default(self) -> Option<&'a Value> {
-        self.declared.get("default")
     }
 }
 

@@ -16,7 +16,7 @@ use reach::Reached;
 
 /// Whether objects live in a namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub(crate) enum Reach {
     /// In a namespace.
     Namespaced,
     /// In the cluster.
@@ -25,7 +25,7 @@ pub enum Reach {
 
 /// What clients may do with a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
+pub(crate) enum Access {
     /// Everything.
     ReadWrite,
     /// Read and list alone, as the metrics APIs allow.
@@ -34,7 +34,7 @@ pub enum Access {
 
 /// A second address of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Subresource {
+pub(crate) enum Subresource {
     /// `/status`, of the object's own type.
     Status,
     /// `/scale`, an `autoscaling/v1` Scale.
@@ -43,7 +43,7 @@ pub enum Subresource {
 
 /// One served resource in one version.
 #[derive(Clone, Debug)]
-pub struct Resource<'a> {
+pub(crate) struct Resource<'a> {
     /// Its type.
     pub gvk: Gvk<'a>,
     /// Its name in paths: `deployments`.
@@ -60,7 +60,7 @@ pub struct Resource<'a> {
 
 /// One document as it is sent.
 #[derive(Clone, Debug)]
-pub struct Document {
+pub(crate) struct Document {
     /// JSON.
     pub body: Bytes,
     /// Changes when the body does: the `hash` parameter of its address, and its `ETag`.
@@ -69,13 +69,13 @@ pub struct Document {
 
 /// Every document of a server, made anew when its resources change.
 #[derive(Clone, Debug, Default)]
-pub struct Documents {
+pub(crate) struct Documents {
     by_path: BTreeMap<String, Document>,
 }
 
 impl Documents {
     /// The documents of these resources. A resource that is neither built in nor custom is left out.
-    pub fn new(schema: &Schema, resources: &[Resource<'_>]) -> Self {
+    pub(crate) fn new(schema: &Schema, resources: &[Resource<'_>]) -> Self {
         let mut groups: BTreeMap<String, Vec<&Resource<'_>>> = BTreeMap::new();
         for resource in resources {
             groups.entry(path(resource.gvk)).or_default().push(resource);
@@ -88,7 +88,7 @@ impl Documents {
     }
 
     /// What `/openapi/v3` answers: where each group and version has its document.
-    pub fn index(&self) -> Value {
+    pub(crate) fn index(&self) -> Value {
         let address = |(path, document): (&String, &Document)| {
             let url = format!("/openapi/v3/{path}?hash={}", document.hash);
             (path.clone(), json!({"serverRelativeURL": url}))
@@ -97,7 +97,7 @@ impl Documents {
     }
 
     /// The document below `/openapi/v3/`: `api/v1`, `apis/apps/v1`.
-    pub fn get(&self, path: &str) -> Option<&Document> {
+    pub(crate) fn get(&self, path: &str) -> Option<&Document> {
         self.by_path.get(path)
     }
 }

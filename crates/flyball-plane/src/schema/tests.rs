@@ -81,19 +81,6 @@ fn go_types_read_as_go_prints_them() {
 }
 
 #[test]
-fn list_map_keys_keep_their_declared_order_and_defaults() {
-    let ports = at(DEPLOYMENT, "spec.template.spec.containers.[].ports");
-    assert_eq!(ports.list_type(), Some("map"));
-    let keys: Vec<_> = ports.list_map_keys().collect();
-    assert_eq!(keys, ["containerPort", "protocol"]);
-    let protocol = at(
-        DEPLOYMENT,
-        "spec.template.spec.containers.[].ports.[].protocol",
-    );
-    assert_eq!(protocol.default(), Some(&Value::from("TCP")));
-}
-
-#[test]
 fn every_reference_leads_to_a_definition() {
     fn walk(schema: &Schema, value: &Value) {
         match value {

@@ -35,7 +35,7 @@ fn print(printer: &Printer, object: &Value, options: Options) -> Value {
     reason = "rows read better without borrows"
 )]
 fn check(group: &str, kind: &str, object: Value, wanted: Value) {
-    let printer = Printer::builtin(Gvk::new(group, "v1", kind));
+    let printer = Printer::of(Gvk::new(group, "v1", kind));
     let table = print(
         &printer,
         &created(object),
@@ -58,7 +58,7 @@ fn check_pod(spec: Value, status: Value, wanted: [&str; 3]) {
         pod["spec"][field] = value.clone();
     }
     let table = print(
-        &Printer::builtin(Gvk::new("", "v1", "Pod")),
+        &Printer::of(Gvk::new("", "v1", "Pod")),
         &created(pod),
         options(IncludeObject::None, Headers::Omitted),
     );
@@ -78,7 +78,7 @@ fn template() -> Value {
 #[test]
 fn a_table_describes_its_columns_and_carries_metadata() {
     let object = created(json!({"kind": "ConfigMap", "data": {"a": "1"}}));
-    let printer = Printer::builtin(Gvk::new("", "v1", "ConfigMap"));
+    let printer = Printer::of(Gvk::new("", "v1", "ConfigMap"));
     let table = print(
         &printer,
         &object,
@@ -104,7 +104,7 @@ fn a_table_describes_its_columns_and_carries_metadata() {
 #[test]
 fn a_row_carries_what_was_asked_for() {
     let object = created(json!({"kind": "ConfigMap"}));
-    let printer = Printer::builtin(Gvk::new("", "v1", "ConfigMap"));
+    let printer = Printer::of(Gvk::new("", "v1", "ConfigMap"));
     for (include, wanted) in [
         (IncludeObject::None, Value::Null),
         (IncludeObject::Object, object.clone()),
@@ -167,7 +167,7 @@ fn an_empty_or_bad_selector_prints_as_its_kind_prints_it() {
         ("ReplicaSet", bad, "<error>"),
     ] {
         let object = created(json!({"spec": {"selector": selector}}));
-        let printer = Printer::builtin(Gvk::new("apps", "v1", kind));
+        let printer = Printer::of(Gvk::new("apps", "v1", kind));
         let table = print(
             &printer,
             &object,
@@ -499,7 +499,7 @@ fn a_pod_on_its_way_out_is_terminating() {
     let table = |status: Value| {
         let mut pod = created(json!({"kind": "Pod", "status": status}));
         pod["metadata"]["deletionTimestamp"] = "2026-01-02T00:00:00Z".into();
-        let printer = Printer::builtin(Gvk::new("", "v1", "Pod"));
+        let printer = Printer::of(Gvk::new("", "v1", "Pod"));
         print(
             &printer,
             &pod,
@@ -518,7 +518,7 @@ fn a_pod_on_its_way_out_is_terminating() {
 #[test]
 fn an_ended_pod_has_the_condition_of_a_completed_row() {
     let pod = created(json!({"kind": "Pod", "status": {"phase": "Succeeded"}}));
-    let printer = Printer::builtin(Gvk::new("", "v1", "Pod"));
+    let printer = Printer::of(Gvk::new("", "v1", "Pod"));
     let table = print(
         &printer,
         &pod,
@@ -543,46 +543,4 @@ fn wide_output_shows_where_a_pod_runs() {
             "web", "0/1", "Running", "0", "10m", "10.1.1.1", "n", "<none>", "1/2"
         ]),
     );
-}
-
-#[test]
-fn a_custom_resource_shows_the_columns_of_its_definition() {
-    let columns = json!([
-        {"name": "Size", "type": "integer", "jsonPath": ".spec.size"},
-        {"name": "Ready", "type": "string", "jsonPath": ".status.conditions[?(@.type==\"Ready\")].status", "priority": 1},
-        {"name": "Since", "type": "date", "jsonPath": ".status.since"},
-        {"name": "Odd", "type": "integer", "jsonPath": ".spec.name"},
-        {"name": "Bad", "type": "string", "jsonPath": "spec"},
-    ]);
-    let object = created(json!({
-        "spec": {"size": 3, "name": "x"},
-        "status": {"since": "2026-01-01T23:59:50Z", "conditions": [{"type": "Ready", "status": "True"}]},
-    }));
-    let printer = Printer::custom(Some(&columns));
-    let table = print(
-        &printer,
-        &object,
-        options(IncludeObject::None, Headers::Shown),
-    );
-    assert_eq!(
-        table["rows"][0]["cells"],
-        json!(["web", 3, "True", "10s", null, null])
-    );
-    assert_eq!(
-        table["columnDefinitions"][2],
-        json!({
-            "name": "Ready", "type": "string", "format": "", "priority": 1,
-            "description": "Custom resource definition column (in JSONPath format): .status.conditions[?(@.type==\"Ready\")].status",
-        })
-    );
-}
-
-#[test]
-fn a_custom_resource_without_columns_shows_its_age() {
-    let table = print(
-        &Printer::custom(None),
-        &created(json!({})),
-        options(IncludeObject::None, Headers::Shown),
-    );
-    assert_eq!(table["rows"][0]["cells"], json!(["web", "10m"]));
 }

@@ -88,7 +88,7 @@ impl Call {
             .map(|(printed, served)| Item { printed, served })
             .collect();
         let gvk = Gvk::new(&self.kind.group, &self.version.name, &self.kind.kind);
-        Ok(Printer::builtin(gvk).table(&items, &metadata, options))
+        Ok(Printer::of(gvk).table(&items, &metadata, options))
     }
 
     /// Upstream leaves kind and version out of the items of a list of built-in objects.

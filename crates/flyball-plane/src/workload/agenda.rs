@@ -12,21 +12,21 @@ use super::view::{Change, View};
 ///
 /// Bound: one entry per task, and there are at most two tasks per object.
 #[derive(Debug, Default)]
-pub struct Agenda {
+pub(crate) struct Agenda {
     due: BTreeMap<Task, UnixMs>,
     order: BTreeSet<(UnixMs, Task)>,
 }
 
 impl Agenda {
     /// Takes note of a change at `now_ms`. On start, feed every stored object as a change with no `old`.
-    pub fn observe(&mut self, view: &dyn View, change: &Change, now_ms: UnixMs) {
+    pub(crate) fn observe(&mut self, view: &dyn View, change: &Change, now_ms: UnixMs) {
         for task in react(view, change) {
             self.add(task, now_ms);
         }
     }
 
     /// Makes a task due at `at_ms` unless it is due earlier.
-    pub fn add(&mut self, task: Task, at_ms: UnixMs) {
+    pub(crate) fn add(&mut self, task: Task, at_ms: UnixMs) {
         if let Some(known) = self.due.get(&task) {
             if *known <= at_ms {
                 return;
@@ -38,12 +38,12 @@ impl Agenda {
     }
 
     /// The next instant at which something is due.
-    pub fn next_due(&self) -> Option<UnixMs> {
+    pub(crate) fn next_due(&self) -> Option<UnixMs> {
         self.order.first().map(|(at, _)| *at)
     }
 
     /// Takes the first task that is due at `now_ms`.
-    pub fn pop(&mut self, now_ms: UnixMs) -> Option<Task> {
+    pub(crate) fn pop(&mut self, now_ms: UnixMs) -> Option<Task> {
         if self.next_due()? > now_ms {
             return None;
         }

@@ -12,7 +12,7 @@ use super::selector::selects;
 use super::view::{Kind, View, Write};
 
 /// The outcome of claiming.
-pub struct Claim {
+pub(crate) struct Claim {
     /// The objects the owner manages, adopted ones with their new reference.
     pub objects: Vec<Arc<Value>>,
     /// Adoptions and releases to write.
@@ -21,7 +21,7 @@ pub struct Claim {
 
 /// Claims the objects of `kind` for `owner`: those it controls stay while `selector` matches them, those without a controller
 /// are adopted when it does and `fits` agrees. An owner that is being deleted neither adopts nor releases.
-pub fn claim(view: &dyn View, owner: &Value, kind: &Kind, rule: &Rule<'_>) -> Claim {
+pub(crate) fn claim(view: &dyn View, owner: &Value, kind: &Kind, rule: &Rule<'_>) -> Claim {
     let place = namespace(owner);
     let mut claim = Claim {
         objects: Vec::new(),
@@ -56,7 +56,7 @@ pub fn claim(view: &dyn View, owner: &Value, kind: &Kind, rule: &Rule<'_>) -> Cl
 }
 
 /// What an owner claims.
-pub struct Rule<'a> {
+pub(crate) struct Rule<'a> {
     /// A LabelSelector object.
     pub selector: &'a Value,
     /// Which objects are looked at; the others keep the owner they have. A terminating pod stays its set's.

@@ -25,7 +25,7 @@ use crate::time;
 const COMPONENT: &str = "deployment-controller";
 
 /// One step of the Deployment `key`.
-pub fn step(view: &dyn View, key: &ObjectKey, now_ms: UnixMs) -> Step {
+pub(crate) fn step(view: &dyn View, key: &ObjectKey, now_ms: UnixMs) -> Step {
     let Some(stored) = view.get(&Kind::DEPLOYMENT, &key.namespace, &key.name) else {
         return Step::default();
     };
@@ -143,7 +143,7 @@ fn refuse_everything(deployment: &Value) -> Step {
 }
 
 /// The writes that tell of a ReplicaSet the store refused to create (upstream getNewReplicaSet).
-pub fn refused(view: &dyn View, key: &ObjectKey, refusal: &Refusal<'_>) -> Vec<Write> {
+pub(crate) fn refused(view: &dyn View, key: &ObjectKey, refusal: &Refusal<'_>) -> Vec<Write> {
     let Some(stored) = view.get(&Kind::DEPLOYMENT, &key.namespace, &key.name) else {
         return Vec::new();
     };

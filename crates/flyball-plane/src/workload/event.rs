@@ -11,7 +11,7 @@ use crate::time;
 
 impl EventRecord {
     /// An event about `object`.
-    pub fn about(
+    pub(crate) fn about(
         object: &Value,
         component: &'static str,
         severity: Severity,
@@ -30,13 +30,13 @@ impl EventRecord {
 }
 
 /// The reason of an event and its message.
-pub struct Reason(pub &'static str, pub String);
+pub(crate) struct Reason(pub &'static str, pub String);
 
 /// The write that records an event: a new Event, or one more count of the Event that says the same about the same object.
 ///
 /// The name is `<object>.<hash>` with the hash of uid, reason and message, so that a repeat finds the first without a cache
 /// (upstream uses a time in the name and an in-memory correlator; the fields are the same).
-pub fn stored(view: &dyn View, event: &EventRecord, now_ms: UnixMs) -> Write {
+pub(crate) fn stored(view: &dyn View, event: &EventRecord, now_ms: UnixMs) -> Write {
     let place = if event.regarding.namespace.is_empty() {
         "default"
     } else {

@@ -9,12 +9,12 @@ use super::object::{is_being_deleted, is_set, items, name, namespace, owners, pu
 use super::view::{Kind, ObjectKey, Propagation, Step, View, Write};
 
 /// Finalizer of an owner that waits for its dependents to be deleted.
-pub const FOREGROUND: &str = "foregroundDeletion";
+pub(crate) const FOREGROUND: &str = "foregroundDeletion";
 /// Finalizer of an owner that waits for its dependents to be released.
-pub const ORPHAN: &str = "orphan";
+pub(crate) const ORPHAN: &str = "orphan";
 
 /// One step for the object `key`.
-pub fn step(view: &dyn View, key: &ObjectKey) -> Step {
+pub(crate) fn step(view: &dyn View, key: &ObjectKey) -> Step {
     let Some(object) = view.get(&key.kind, &key.namespace, &key.name) else {
         return Step::default();
     };
@@ -34,7 +34,7 @@ pub fn step(view: &dyn View, key: &ObjectKey) -> Step {
 }
 
 /// True when the object holds that finalizer.
-pub fn has_finalizer(object: &Value, finalizer: &str) -> bool {
+pub(crate) fn has_finalizer(object: &Value, finalizer: &str) -> bool {
     items(object, "/metadata/finalizers")
         .iter()
         .any(|entry| entry.as_str() == Some(finalizer))
@@ -156,7 +156,7 @@ fn without_finalizer(object: &Value, finalizer: &str) -> Write {
 }
 
 /// The keys of an object's owners, for waking those that wait for it.
-pub fn owner_keys(object: &Value) -> Vec<ObjectKey> {
+pub(crate) fn owner_keys(object: &Value) -> Vec<ObjectKey> {
     owners(object)
         .iter()
         .map(|entry| {

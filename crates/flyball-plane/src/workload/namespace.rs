@@ -10,7 +10,7 @@ use super::view::{Kind, ObjectKey, Propagation, Step, View, Write};
 const KUBERNETES: &str = "kubernetes";
 
 /// One step of the namespace `key`.
-pub fn step(view: &dyn View, key: &ObjectKey) -> Step {
+pub(crate) fn step(view: &dyn View, key: &ObjectKey) -> Step {
     let Some(stored) = view.get(&Kind::NAMESPACE, "", &key.name) else {
         return Step::default();
     };

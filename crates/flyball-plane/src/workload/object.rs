@@ -7,11 +7,11 @@ use flyball_clock::UnixMs;
 use serde_json::{Map, Value, json};
 
 use super::view::{Kind, ObjectKey};
-pub use crate::object::{is_being_deleted, label, name, namespace, uid};
+pub(crate) use crate::object::{is_being_deleted, label, name, namespace, uid};
 use crate::time;
 
 /// The string at a JSON pointer, `""` when it is absent or no string.
-pub fn text<'a>(object: &'a Value, pointer: &str) -> &'a str {
+pub(crate) fn text<'a>(object: &'a Value, pointer: &str) -> &'a str {
     object
         .pointer(pointer)
         .and_then(Value::as_str)
@@ -19,17 +19,17 @@ pub fn text<'a>(object: &'a Value, pointer: &str) -> &'a str {
 }
 
 /// The integer at a JSON pointer.
-pub fn int(object: &Value, pointer: &str) -> Option<i64> {
+pub(crate) fn int(object: &Value, pointer: &str) -> Option<i64> {
     object.pointer(pointer).and_then(Value::as_i64)
 }
 
 /// The integer at a JSON pointer, 0 when absent: how an omitted counter of a status reads.
-pub fn count(object: &Value, pointer: &str) -> i64 {
+pub(crate) fn count(object: &Value, pointer: &str) -> i64 {
     int(object, pointer).unwrap_or(0)
 }
 
 /// True when the boolean at a JSON pointer is set.
-pub fn is_set(object: &Value, pointer: &str) -> bool {
+pub(crate) fn is_set(object: &Value, pointer: &str) -> bool {
     object
         .pointer(pointer)
         .and_then(Value::as_bool)
@@ -37,7 +37,7 @@ pub fn is_set(object: &Value, pointer: &str) -> bool {
 }
 
 /// The elements of the array at a JSON pointer; none when absent.
-pub fn items<'a>(object: &'a Value, pointer: &str) -> &'a [Value] {
+pub(crate) fn items<'a>(object: &'a Value, pointer: &str) -> &'a [Value] {
     object
         .pointer(pointer)
         .and_then(Value::as_array)
@@ -45,22 +45,22 @@ pub fn items<'a>(object: &'a Value, pointer: &str) -> &'a [Value] {
 }
 
 /// `metadata.annotations[key]`.
-pub fn annotation<'a>(object: &'a Value, key: &str) -> Option<&'a str> {
+pub(crate) fn annotation<'a>(object: &'a Value, key: &str) -> Option<&'a str> {
     object.pointer("/metadata/annotations")?.get(key)?.as_str()
 }
 
 /// The time at a JSON pointer (RFC 3339, any precision), in milliseconds.
-pub fn time_at(object: &Value, pointer: &str) -> Option<UnixMs> {
+pub(crate) fn time_at(object: &Value, pointer: &str) -> Option<UnixMs> {
     time::parse(text(object, pointer))
 }
 
 /// `metadata.creationTimestamp`; 0 when the store has not set it.
-pub fn created_ms(object: &Value) -> UnixMs {
+pub(crate) fn created_ms(object: &Value) -> UnixMs {
     time_at(object, "/metadata/creationTimestamp").unwrap_or(0)
 }
 
 /// Sets the value at `path`, making the objects on the way.
-pub fn put(object: &mut Value, path: &[&str], value: Value) {
+pub(crate) fn put(object: &mut Value, path: &[&str], value: Value) {
     let Some((first, rest)) = path.split_first() else {
         *object = value;
         return;
@@ -73,7 +73,7 @@ pub fn put(object: &mut Value, path: &[&str], value: Value) {
 }
 
 /// Sets `metadata.annotations[key]`; true when that changed something.
-pub fn annotate(object: &mut Value, key: &str, value: &str) -> bool {
+pub(crate) fn annotate(object: &mut Value, key: &str, value: &str) -> bool {
     if annotation(object, key) == Some(value) {
         return false;
     }
@@ -83,7 +83,7 @@ pub fn annotate(object: &mut Value, key: &str, value: &str) -> bool {
 
 /// An owner reference that is the controller of its object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ControllerRef {
+pub(crate) struct ControllerRef {
     /// Key of the owner, in the namespace of the object.
     pub key: ObjectKey,
     /// uid of the owner.
@@ -91,7 +91,7 @@ pub struct ControllerRef {
 }
 
 /// The owner reference marked `controller: true`.
-pub fn controller_of(object: &Value) -> Option<ControllerRef> {
+pub(crate) fn controller_of(object: &Value) -> Option<ControllerRef> {
     let owner = owners(object)
         .iter()
         .find(|owner| is_set(owner, "/controller"))?;
@@ -103,17 +103,17 @@ pub fn controller_of(object: &Value) -> Option<ControllerRef> {
 }
 
 /// `metadata.ownerReferences`.
-pub fn owners(object: &Value) -> &[Value] {
+pub(crate) fn owners(object: &Value) -> &[Value] {
     items(object, "/metadata/ownerReferences")
 }
 
 /// True when `owner` is the controller of `object`.
-pub fn is_controlled_by(object: &Value, owner: &Value) -> bool {
+pub(crate) fn is_controlled_by(object: &Value, owner: &Value) -> bool {
     controller_of(object).is_some_and(|reference| reference.uid == uid(owner))
 }
 
 /// The owner reference that makes `owner` a controller (upstream metav1.NewControllerRef).
-pub fn controller_reference(owner: &Value) -> Value {
+pub(crate) fn controller_reference(owner: &Value) -> Value {
     json!({
         "apiVersion": text(owner, "/apiVersion"),
         "kind": text(owner, "/kind"),
@@ -125,25 +125,25 @@ pub fn controller_reference(owner: &Value) -> Value {
 }
 
 /// The condition of that type in `status.conditions`.
-pub fn condition<'a>(object: &'a Value, kind: &str) -> Option<&'a Value> {
+pub(crate) fn condition<'a>(object: &'a Value, kind: &str) -> Option<&'a Value> {
     items(object, "/status/conditions")
         .iter()
         .find(|entry| text(entry, "/type") == kind)
 }
 
 /// True when the pod's Ready condition is True (upstream podutil.IsPodReady).
-pub fn is_ready(pod: &Value) -> bool {
+pub(crate) fn is_ready(pod: &Value) -> bool {
     condition(pod, "Ready").is_some_and(|ready| text(ready, "/status") == "True")
 }
 
 /// When a ready pod became ready; `None` when it is not ready or does not say.
-pub fn ready_since(pod: &Value) -> Option<UnixMs> {
+pub(crate) fn ready_since(pod: &Value) -> Option<UnixMs> {
     let ready = condition(pod, "Ready").filter(|ready| text(ready, "/status") == "True")?;
     time_at(ready, "/lastTransitionTime")
 }
 
 /// When a pod is available: ready for `min_ready_seconds` (upstream podutil.IsPodAvailable). `None` when it is not ready.
-pub fn available_at(pod: &Value, min_ready_seconds: i64) -> Option<UnixMs> {
+pub(crate) fn available_at(pod: &Value, min_ready_seconds: i64) -> Option<UnixMs> {
     if min_ready_seconds == 0 {
         return is_ready(pod).then_some(UnixMs::MIN);
     }
@@ -151,13 +151,13 @@ pub fn available_at(pod: &Value, min_ready_seconds: i64) -> Option<UnixMs> {
 }
 
 /// True unless the pod has ended or is being deleted (upstream controller.IsPodActive).
-pub fn is_active(pod: &Value) -> bool {
+pub(crate) fn is_active(pod: &Value) -> bool {
     !matches!(text(pod, "/status/phase"), "Succeeded" | "Failed") && !is_being_deleted(pod)
 }
 
 /// `int-or-percent` of `total` (upstream intstr.GetScaledValueFromIntOrPercent). Unreadable values are 0: validation
 /// refuses them before they are stored.
-pub fn scaled(value: Option<&Value>, total: i64, rounding: Rounding) -> i64 {
+pub(crate) fn scaled(value: Option<&Value>, total: i64, rounding: Rounding) -> i64 {
     match value {
         Some(Value::Number(number)) => number.as_i64().unwrap_or(0),
         Some(Value::String(percent)) => {
@@ -174,7 +174,7 @@ pub fn scaled(value: Option<&Value>, total: i64, rounding: Rounding) -> i64 {
 
 /// Which way a percentage of pods is rounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rounding {
+pub(crate) enum Rounding {
     /// Away from zero, for surge.
     Up,
     /// Towards zero, for unavailability.
@@ -182,7 +182,7 @@ pub enum Rounding {
 }
 
 /// Order by creation, then by name (upstream ReplicaSetsByCreationTimestamp and ControllersByCreationTimestamp).
-pub fn by_creation(left: &Arc<Value>, right: &Arc<Value>) -> std::cmp::Ordering {
+pub(crate) fn by_creation(left: &Arc<Value>, right: &Arc<Value>) -> std::cmp::Ordering {
     created_ms(left)
         .cmp(&created_ms(right))
         .then_with(|| name(left).cmp(name(right)))

@@ -11,7 +11,7 @@ use super::view::View;
 const DEPTH: usize = 4;
 
 /// The controllers above `object`, the nearest first.
-pub fn workloads_of(view: &dyn View, object: &Arc<Value>) -> Vec<Arc<Value>> {
+pub(crate) fn workloads_of(view: &dyn View, object: &Arc<Value>) -> Vec<Arc<Value>> {
     let mut chain: Vec<Arc<Value>> = Vec::new();
     let mut current = object.clone();
     while chain.len() < DEPTH {

@@ -31,12 +31,12 @@ use super::owner::workloads_of;
 use super::view::{Kind, ObjectKey, Propagation, Step, View, Write};
 
 /// The one node there is.
-pub const NODE: &str = "flyball";
+pub(crate) const NODE: &str = "flyball";
 /// Its address.
-pub const NODE_ADDRESS: &str = "10.0.0.1";
+pub(crate) const NODE_ADDRESS: &str = "10.0.0.1";
 
 /// One step of the pod `key`.
-pub fn step(view: &dyn View, key: &ObjectKey, now_ms: UnixMs) -> Step {
+pub(crate) fn step(view: &dyn View, key: &ObjectKey, now_ms: UnixMs) -> Step {
     let Some(stored) = view.get(&Kind::POD, &key.namespace, &key.name) else {
         return Step::default();
     };

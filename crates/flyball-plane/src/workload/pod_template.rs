@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::object::{controller_reference, name, namespace, put};
 
 /// A pod of `template` controlled by `owner`, named `pod_name`.
-pub fn pod_of(template: &Value, owner: &Value, pod_name: &str) -> Value {
+pub(crate) fn pod_of(template: &Value, owner: &Value, pod_name: &str) -> Value {
     let mut pod = json!({
         "apiVersion": "v1",
         "kind": "Pod",
@@ -26,13 +26,13 @@ pub fn pod_of(template: &Value, owner: &Value, pod_name: &str) -> Value {
 }
 
 /// The `generateName` of an owner's pods (upstream getPodsPrefix; a name too long for a dash cannot be stored here).
-pub fn prefix(owner: &Value) -> String {
+pub(crate) fn prefix(owner: &Value) -> String {
     format!("{}-", name(owner))
 }
 
 /// True when two templates are the same but for the label `pod-template-hash` and absent-or-null fields
 /// (upstream deploymentutil.EqualIgnoreHash).
-pub fn same_template(left: &Value, right: &Value) -> bool {
+pub(crate) fn same_template(left: &Value, right: &Value) -> bool {
     plain(left) == plain(right)
 }
 
@@ -49,7 +49,7 @@ fn plain(template: &Value) -> Value {
 }
 
 /// The label that tells the pods of one ReplicaSet of a Deployment from those of another.
-pub const HASH_LABEL: &str = "pod-template-hash";
+pub(crate) const HASH_LABEL: &str = "pod-template-hash";
 
 /// Semantic.DeepEqual takes nil and empty for the same; so do nulls, `{}` and `[]` here.
 fn without_empties(value: &mut Value) {
@@ -73,7 +73,7 @@ fn is_empty(value: &Value) -> bool {
 }
 
 /// The template of a workload, `{}` when absent.
-pub fn template_of(workload: &Value) -> Value {
+pub(crate) fn template_of(workload: &Value) -> Value {
     workload
         .pointer("/spec/template")
         .cloned()

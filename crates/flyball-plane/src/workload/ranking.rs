@@ -19,7 +19,7 @@ const DELETION_COST: &str = "controller.kubernetes.io/pod-deletion-cost";
 ///
 /// Note: where both are ready or both are not, upstream compares times by the binary logarithm of the age and breaks ties by uid,
 /// which is random. Newest first is one of the orders that allows; it is the one taken here, so that equal runs are equal.
-pub fn by_deletion_preference(pods: &mut [Arc<Value>], related: &[Arc<Value>]) {
+pub(crate) fn by_deletion_preference(pods: &mut [Arc<Value>], related: &[Arc<Value>]) {
     let mut neighbours: BTreeMap<&str, usize> = BTreeMap::new();
     for pod in related.iter().filter(|pod| is_active(pod)) {
         *neighbours.entry(text(pod, "/spec/nodeName")).or_default() += 1;

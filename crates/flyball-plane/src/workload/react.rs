@@ -15,7 +15,11 @@ use super::{deployment, garbage, namespace as namespaces, pod_life, stateful_set
 
 /// A controller. The order is the order in which tasks due at the same instant run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Controller {
+#[expect(
+    clippy::enum_variant_names,
+    reason = "a controller is named after its kind, and one kind is the ReplicationController"
+)]
+pub(crate) enum Controller {
     /// Brings pods from Pending to Ready, and out of the world.
     PodLife,
     /// Makes and deletes the pods of a ReplicaSet.
@@ -34,7 +38,7 @@ pub enum Controller {
 
 /// One object for one controller to look at.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Task {
+pub(crate) struct Task {
     /// Who.
     pub controller: Controller,
     /// At what.
@@ -42,7 +46,7 @@ pub struct Task {
 }
 
 /// Runs the task's step.
-pub fn step(view: &dyn View, task: &Task, now_ms: UnixMs) -> Step {
+pub(crate) fn step(view: &dyn View, task: &Task, now_ms: UnixMs) -> Step {
     match task.controller {
         Controller::PodLife => pod_life::step(view, &task.key, now_ms),
         Controller::ReplicaSet => replica_set::step(view, &task.key, now_ms, &REPLICA_SET),
@@ -58,7 +62,7 @@ pub fn step(view: &dyn View, task: &Task, now_ms: UnixMs) -> Step {
 
 /// What to write when the store refuses a write of the task's step for another reason than a conflict or an object that is
 /// gone: events and conditions. Refusals of these writes are dropped.
-pub fn refused(view: &dyn View, task: &Task, refusal: &Refusal<'_>) -> Vec<Write> {
+pub(crate) fn refused(view: &dyn View, task: &Task, refusal: &Refusal<'_>) -> Vec<Write> {
     match task.controller {
         Controller::ReplicaSet => replica_set::refused(view, &task.key, refusal, &REPLICA_SET),
         Controller::ReplicationController => {
@@ -71,7 +75,7 @@ pub fn refused(view: &dyn View, task: &Task, refusal: &Refusal<'_>) -> Vec<Write
 }
 
 /// The tasks a change makes due, each once, in the order of [`Controller`].
-pub fn react(view: &dyn View, change: &Change) -> Vec<Task> {
+pub(crate) fn react(view: &dyn View, change: &Change) -> Vec<Task> {
     let mut tasks = Vec::new();
     for object in [&change.old, &change.new].into_iter().flatten() {
         let key = ObjectKey::of(object);

@@ -23,7 +23,7 @@ use crate::time;
 const BURST: usize = 500;
 
 /// What tells a ReplicaSet from a ReplicationController.
-pub struct Flavour {
+pub(crate) struct Flavour {
     /// The kind that is stepped.
     pub kind: Kind,
     /// Component of its events.
@@ -33,14 +33,14 @@ pub struct Flavour {
 }
 
 /// apps/ReplicaSet.
-pub const REPLICA_SET: Flavour = Flavour {
+pub(crate) const REPLICA_SET: Flavour = Flavour {
     kind: Kind::REPLICA_SET,
     component: "replicaset-controller",
     counts_terminating: true,
 };
 
 /// One step of a ReplicaSet or ReplicationController.
-pub fn step(view: &dyn View, key: &ObjectKey, now_ms: UnixMs, flavour: &Flavour) -> Step {
+pub(crate) fn step(view: &dyn View, key: &ObjectKey, now_ms: UnixMs, flavour: &Flavour) -> Step {
     let Some(set) = view.get(&flavour.kind, &key.namespace, &key.name) else {
         return Step::default();
     };
@@ -73,7 +73,7 @@ pub fn step(view: &dyn View, key: &ObjectKey, now_ms: UnixMs, flavour: &Flavour)
 }
 
 /// The writes that tell of a refused pod: an event and the condition ReplicaFailure (upstream RealPodControl, calculateStatus).
-pub fn refused(
+pub(crate) fn refused(
     view: &dyn View,
     key: &ObjectKey,
     refusal: &Refusal<'_>,
@@ -117,7 +117,7 @@ pub fn refused(
 }
 
 /// A write the store did not take.
-pub struct Refusal<'a> {
+pub(crate) struct Refusal<'a> {
     /// The write.
     pub write: &'a Write,
     /// The store's message.
@@ -129,7 +129,7 @@ pub struct Refusal<'a> {
 const FAILURE: &str = "ReplicaFailure";
 
 /// Pods asked for; absent means 1, the API's default.
-pub fn wanted(set: &Value) -> i64 {
+pub(crate) fn wanted(set: &Value) -> i64 {
     int(set, "/spec/replicas").unwrap_or(1)
 }
 
@@ -287,7 +287,7 @@ fn status(
 }
 
 /// Sets a counter unless it is 0, as Go's omitempty does.
-pub fn put_count(status: &mut Map<String, Value>, field: &str, number: usize) {
+pub(crate) fn put_count(status: &mut Map<String, Value>, field: &str, number: usize) {
     if number > 0 {
         status.insert(field.to_owned(), json!(number));
     }

@@ -4,7 +4,7 @@ use super::replica_set::Flavour;
 use super::view::Kind;
 
 /// core/ReplicationController.
-pub const REPLICATION_CONTROLLER: Flavour = Flavour {
+pub(crate) const REPLICATION_CONTROLLER: Flavour = Flavour {
     kind: Kind::REPLICATION_CONTROLLER,
     component: "replication-controller",
     counts_terminating: false,

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 /// True when a LabelSelector object (`matchLabels`, `matchExpressions`) matches the labels of `object`.
 ///
 /// An absent, empty or unreadable selector matches nothing here: a controller that selects by mistake must not claim everything.
-pub fn selects(selector: &Value, object: &Value) -> bool {
+pub(crate) fn selects(selector: &Value, object: &Value) -> bool {
     let labels = object
         .pointer("/metadata/labels")
         .and_then(Value::as_object);
@@ -16,7 +16,7 @@ pub fn selects(selector: &Value, object: &Value) -> bool {
 }
 
 /// True when a LabelSelector object matches a label map; see [`selects`].
-pub fn matches_labels(selector: &Value, labels: Option<&Map<String, Value>>) -> bool {
+pub(crate) fn matches_labels(selector: &Value, labels: Option<&Map<String, Value>>) -> bool {
     let compiled = LabelSelector::deserialize(selector)
         .ok()
         .and_then(|object| LabelSelector::compile(Some(&object)).ok())
@@ -25,12 +25,12 @@ pub fn matches_labels(selector: &Value, labels: Option<&Map<String, Value>>) -> 
 }
 
 /// True when the label map meets a compiled selector.
-pub fn meets(selector: &Selector, labels: Option<&Map<String, Value>>) -> bool {
+pub(crate) fn meets(selector: &Selector, labels: Option<&Map<String, Value>>) -> bool {
     selector.matches_with(|key| labels?.get(key)?.as_str())
 }
 
 /// The selector that matches exactly the given labels, from a plain label map.
-pub fn of_labels(labels: Option<&Value>) -> Value {
+pub(crate) fn of_labels(labels: Option<&Value>) -> Value {
     json!({ "matchLabels": labels.cloned().unwrap_or_else(|| json!({})) })
 }
 

@@ -25,7 +25,7 @@ use super::view::{EventRecord, Kind, ObjectKey, Severity, Step, View, Write};
 const COMPONENT: &str = "statefulset-controller";
 
 /// One step of the StatefulSet `key`.
-pub fn step(view: &dyn View, key: &ObjectKey, now_ms: UnixMs) -> Step {
+pub(crate) fn step(view: &dyn View, key: &ObjectKey, now_ms: UnixMs) -> Step {
     let Some(set) = view.get(&Kind::STATEFUL_SET, &key.namespace, &key.name) else {
         return Step::default();
     };
@@ -82,7 +82,7 @@ pub fn step(view: &dyn View, key: &ObjectKey, now_ms: UnixMs) -> Step {
 }
 
 /// The event that tells of a refused pod (upstream recordPodEvent).
-pub fn refused(view: &dyn View, key: &ObjectKey, refusal: &Refusal<'_>) -> Vec<Write> {
+pub(crate) fn refused(view: &dyn View, key: &ObjectKey, refusal: &Refusal<'_>) -> Vec<Write> {
     let Some(set) = view.get(&Kind::STATEFUL_SET, &key.namespace, &key.name) else {
         return Vec::new();
     };

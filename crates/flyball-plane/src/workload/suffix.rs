@@ -17,7 +17,7 @@ const ATTEMPTS: u64 = 1_000;
 
 /// A name `base` + 5 characters that `is_taken` does not refuse, drawn from `seed`. When every attempt is taken the last is
 /// returned: the store refuses it and the caller works again at another instant, with another seed.
-pub fn generated_name(base: &str, seed: &str, is_taken: impl Fn(&str) -> bool) -> String {
+pub(crate) fn generated_name(base: &str, seed: &str, is_taken: impl Fn(&str) -> bool) -> String {
     let base = base.get(..BASE_LENGTH).unwrap_or(base);
     let mut name = String::new();
     for attempt in 0..ATTEMPTS {
@@ -32,7 +32,7 @@ pub fn generated_name(base: &str, seed: &str, is_taken: impl Fn(&str) -> bool) -
 
 /// A stable hash of a pod template (or any object) and a collision count, as upstream prints its own
 /// (controller.ComputeHash): decimal digits of 32 bits in the alphabet. The value differs from upstream's, which hashes Go's memory layout.
-pub fn template_hash(template: &Value, collisions: Option<i64>) -> String {
+pub(crate) fn template_hash(template: &Value, collisions: Option<i64>) -> String {
     let mut text = String::new();
     canonical(template, &mut text);
     let salt = collisions
@@ -48,7 +48,7 @@ pub fn template_hash(template: &Value, collisions: Option<i64>) -> String {
 }
 
 /// 64 bits that depend on the texts alone.
-pub fn content_hash(texts: &[&str]) -> u64 {
+pub(crate) fn content_hash(texts: &[&str]) -> u64 {
     let parts: Vec<&[u8]> = texts.iter().map(|text| text.as_bytes()).collect();
     fnv64(&parts)
 }

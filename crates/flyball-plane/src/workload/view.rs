@@ -65,7 +65,7 @@ impl fmt::Display for Kind {
 
 /// The name of one object. `namespace` is `""` for cluster-scoped kinds.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ObjectKey {
+pub(crate) struct ObjectKey {
     /// Group and kind.
     pub kind: Kind,
     /// Namespace, `""` when cluster-scoped.
@@ -76,7 +76,7 @@ pub struct ObjectKey {
 
 impl ObjectKey {
     /// The key of `kind` `namespace`/`name`.
-    pub fn new(kind: Kind, namespace: &str, name: &str) -> Self {
+    pub(crate) fn new(kind: Kind, namespace: &str, name: &str) -> Self {
         Self {
             kind,
             namespace: namespace.to_owned(),
@@ -85,7 +85,7 @@ impl ObjectKey {
     }
 
     /// The key an object's own `apiVersion`, `kind` and `metadata` name.
-    pub fn of(object: &Value) -> Self {
+    pub(crate) fn of(object: &Value) -> Self {
         let text = |pointer| {
             object
                 .pointer(pointer)
@@ -144,7 +144,7 @@ pub struct Change {
 
 /// What becomes of the dependents when an object is deleted (`propagationPolicy`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Propagation {
+pub(crate) enum Propagation {
     /// The object goes first, its dependents follow.
     Background,
     /// The dependents go first; the object waits with the `foregroundDeletion` finalizer.
@@ -154,7 +154,7 @@ pub enum Propagation {
 /// A request to the store. The driver applies a step's writes in order and stops at the first that is refused; the key is then
 /// worked on again (at once after a conflict, later after any other refusal), so a step never has to undo.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Write {
+pub(crate) enum Write {
     /// Create the object. Its name is set; uid, resourceVersion, creationTimestamp and
     /// defaults are the store's to add, and so is a pod's first phase, Pending.
     Create(Value),
@@ -183,7 +183,7 @@ pub enum Write {
 
 /// An event before it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EventRecord {
+pub(crate) struct EventRecord {
     /// The object it is about.
     pub regarding: ObjectKey,
     /// Its uid.
@@ -202,7 +202,7 @@ pub struct EventRecord {
 
 /// The `type` of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Severity {
+pub(crate) enum Severity {
     /// Nothing to worry about.
     Normal,
     /// Something a person may have to look at.
@@ -211,7 +211,7 @@ pub enum Severity {
 
 /// What one step asks for.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Step {
+pub(crate) struct Step {
     /// Writes, in the order in which they are to be applied.
     pub writes: Vec<Write>,
     /// When the same controller must look at the same key again even if nothing changes; `None` when never.

@@ -23,7 +23,10 @@ fn three_way(last: &Object, wanted: &Object, live: &Object, node: Node<'_>) -> O
             (Value::Object(value), Some(Value::Object(live))) => {
                 let empty = Object::new();
                 let last = last.get(key).and_then(Value::as_object).unwrap_or(&empty);
-                let field = node.under(key).expect("generated fields are known");
+                let field = node
+                    .field(key)
+                    .or_else(|| node.value())
+                    .expect("generated fields are known");
                 let inner = three_way(last, value, live, field);
                 if !inner.is_empty() {
                     patch.insert(key.clone(), Value::Object(inner));
@@ -149,7 +152,10 @@ fn flatten(value: &Value, path: &str, node: Node<'_>, flat: &mut Flat) {
     match value {
         Value::Object(fields) => {
             for (key, inner) in fields {
-                let field = node.under(key).expect("generated fields are known");
+                let field = node
+                    .field(key)
+                    .or_else(|| node.value())
+                    .expect("generated fields are known");
                 flatten(inner, &format!("{path}.{key}"), field, flat);
             }
         }

@@ -131,7 +131,7 @@ fn wrong_inside<E: serde::de::Error>(value: &Value, wanted: &str, state: &mut St
 }
 
 /// What `encoding/json` calls a value it cannot store.
-fn json_kind(value: &Value) -> &'static str {
+pub(crate) fn json_kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "bool",
