@@ -83,6 +83,7 @@ impl ScaleClient {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rest_mapper::RestMapper;
     use crate::scripted::{Scripted, failure};
     use flyball_clock::Clock;
     use serde_json::json;
@@ -126,5 +127,40 @@ mod tests {
         let sent = server.bodies();
         assert_eq!(sent[0]["spec"]["replicas"], 5);
         assert_eq!(sent[0]["metadata"]["resourceVersion"], "7");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_custom_resource_is_found_by_discovery_and_scaled_as_any_other() {
+        let server = Scripted::default();
+        server.serve(
+            "GET /apis/example.com",
+            json!({"versions": [{"version": "v1alpha1"}], "preferredVersion": {"version": "v1alpha1"}}),
+        );
+        let rockets = json!({"resources": [
+            {"name": "rockets", "kind": "Rocket"},
+            {"name": "rockets/scale", "kind": "Scale"}]});
+        server.serve("GET /apis/example.com/v1alpha1", rockets);
+        let path = "/apis/example.com/v1alpha1/namespaces/shop/rockets/web/scale";
+        let scale =
+            json!({"spec": {"replicas": 3}, "status": {"replicas": 3, "selector": "app=web"}});
+        server.serve(&format!("GET {path}"), scale.clone());
+        server.serve(&format!("PUT {path}"), scale);
+        let client = server.client(&Clock::starting_at(0));
+        let mapper = RestMapper::new(client.clone());
+        let found = mapper
+            .mappings("example.com", "Rocket")
+            .await
+            .expect("known");
+        let target = ScaleTarget {
+            mapping: &found[0],
+            namespace: "shop",
+            name: "web",
+        };
+        let scales = ScaleClient::new(client);
+        let mut scale = scales.get(target).await.expect("served");
+        assert_eq!(scale.spec.replicas, 3);
+        scale.spec.replicas = 4;
+        scales.put(target, &scale).await.expect("accepted");
+        assert_eq!(server.bodies()[0]["spec"]["replicas"], 4);
     }
 }
