@@ -27,7 +27,15 @@ pub(crate) struct LeadershipLost {
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct LeaderArgs {
     /// Act only while holding a Lease, so that several replicas can run
-    #[arg(long = "leader-elect", value_name = "BOOL", default_value_t = true, action = ArgAction::Set)]
+    #[arg(
+        long = "leader-elect",
+        value_name = "BOOL",
+        default_value_t = true,
+        default_missing_value = "true",
+        num_args = 0..=1,
+        require_equals = true,
+        action = ArgAction::Set
+    )]
     elect: bool,
 
     /// Namespace of the Lease

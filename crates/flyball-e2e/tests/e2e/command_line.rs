@@ -135,6 +135,20 @@ fn the_kubeconfig_is_private_and_stays_the_same() {
 }
 
 #[test]
+fn a_reset_starts_afresh() {
+    let mut cluster = Cluster::plane();
+    cluster.ok("create configmap old");
+    cluster.process().signal("TERM");
+    assert_eq!(cluster.take_process().wait().code(), Some(0));
+    cluster.start(&["up", "--reset"]);
+    cluster.process().line_that(|line| line.starts_with("web "));
+    assert_eq!(
+        cluster.ok("get configmaps,hpa -o name"),
+        "horizontalpodautoscaler.autoscaling/web\n"
+    );
+}
+
+#[test]
 fn a_plane_in_memory_leaves_nothing_behind() {
     let directory = tempfile::tempdir().unwrap();
     let mut command = flyball();

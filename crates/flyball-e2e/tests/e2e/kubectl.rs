@@ -78,7 +78,8 @@ impl Cluster {
         self.process().line_that(|line| line.starts_with("web "));
     }
 
-    fn start(&mut self, arguments: &[&str]) {
+    /// Starts the binary on the cluster's data directory.
+    pub(crate) fn start(&mut self, arguments: &[&str]) {
         let mut command = flyball();
         command.args(arguments).arg("--data-dir").arg(self.data());
         self.process = Some(Process::start(&mut command, &self.path("stderr")));

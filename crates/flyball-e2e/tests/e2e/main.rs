@@ -8,6 +8,7 @@
 
 mod autoscaling;
 mod command_line;
+mod controller;
 mod deadline;
 mod first_minute;
 mod kubectl;
