@@ -1,4 +1,4 @@
-//! `flyball controller` beside an API server of another process, as it runs in a cluster.
+//! `flyball controller` beside an API server of another process, as it runs in a cluster. Not here: several of them (`leadership`).
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -10,28 +10,15 @@ use crate::process::{Process, flyball};
 
 const SOON: Duration = Duration::from_mins(1);
 
-fn start(cluster: &Cluster, flags: &[&str]) -> Process {
+fn start(cluster: &Cluster) -> Process {
     let mut command = flyball();
     command
         .args(["controller", "--admin-address=127.0.0.1:0"])
         .arg("--horizontal-pod-autoscaler-sync-period=1s")
         .arg("--kubeconfig")
         .arg(cluster.data().join("kubeconfig"))
-        .args(flags);
+        .arg("--leader-elect=false");
     Process::start(&mut command, &cluster.path("controller"))
-}
-
-#[track_caller]
-fn until_five_pods(cluster: &Cluster, controller: &Process) {
-    until(SOON, || {
-        let found = cluster.object("deploy shop");
-        let ready = found["status"]["readyReplicas"] == 5;
-        if ready {
-            Ok(())
-        } else {
-            Err(format!("{found:#}\n{}", controller.stderr()))
-        }
-    });
 }
 
 /// The answer of the admin endpoint, whose address is on stderr.
@@ -53,11 +40,11 @@ fn admin(controller: &Process, path: &str) -> Result<String, String> {
 }
 
 #[test]
-fn it_scales_shows_its_metrics_and_gives_its_lease_back() {
+fn it_scales_and_shows_its_metrics() {
     let cluster = Cluster::plane();
-    let controller = start(&cluster, &[]);
+    let controller = start(&cluster);
     cluster.ok("apply -f shop.yaml");
-    until_five_pods(&cluster, &controller);
+    cluster.until_size("deploy shop", "shop", 5);
     until(SOON, || {
         let answer = admin(&controller, "/readyz")?;
         if answer.starts_with("HTTP/1.1 200") {
@@ -69,21 +56,16 @@ fn it_scales_shows_its_metrics_and_gives_its_lease_back() {
     let metrics = admin(&controller, "/metrics").unwrap();
     let scaled = "horizontal_pod_autoscaler_controller_reconciliations_total{action=\"scale_up\",error=\"none\"} ";
     assert!(metrics.contains(scaled), "{metrics}");
-    let holder = || {
-        cluster.ok("get lease flyball-controller -n kube-system -o jsonpath={.spec.holderIdentity}")
-    };
-    assert_ne!(holder(), "");
     controller.signal("TERM");
     assert_eq!(controller.wait().code(), Some(0));
-    assert_eq!(holder(), "");
 }
 
 #[test]
 fn it_outlives_its_api_server() {
     let mut cluster = Cluster::plane();
-    let controller = start(&cluster, &["--leader-elect=false"]);
+    let controller = start(&cluster);
     cluster.ok("apply -f shop.yaml");
-    until_five_pods(&cluster, &controller);
+    cluster.until_size("deploy shop", "shop", 5);
     cluster.take_process().kill_9();
     cluster.serve_again();
     cluster.ok("patch hpa shop -p '{\"spec\":{\"maxReplicas\":2}}'");
@@ -95,23 +77,4 @@ fn it_outlives_its_api_server() {
             Err(controller.stderr())
         }
     });
-}
-
-#[test]
-fn a_shadow_tells_and_writes_nothing() {
-    let cluster = Cluster::plane();
-    let controller = start(&cluster, &["--mode=shadow"]);
-    cluster.ok("apply -f shop.yaml");
-    until(SOON, || {
-        let log = controller.stderr();
-        if log.contains("would: shop 1 -> 4") {
-            Ok(())
-        } else {
-            Err(log)
-        }
-    });
-    let hpa = cluster.object("hpa shop");
-    assert!(hpa["status"]["conditions"].is_null(), "{hpa:#}");
-    assert_eq!(cluster.object("deploy shop")["spec"]["replicas"], 1);
-    assert_eq!(cluster.ok("get leases -A"), "");
 }
