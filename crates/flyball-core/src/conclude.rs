@@ -7,7 +7,6 @@ use crate::history::store_event;
 use crate::message::{Event, Message, Reason};
 use crate::outcome::{Action, Effect, OnFailure, Outcome, Status, WriteResult};
 use crate::policy::Text;
-use crate::step::Hold;
 use crate::time::Instant;
 
 /// The outcome of a decision whose write has answered; `now` is the time of the answer.
@@ -133,6 +132,5 @@ fn unwritten(mut outcome: Outcome, change: Rescale, error: Text, now: Instant) -
     condition::set(&mut outcome.status.conditions, failed, now);
     outcome.effects.push(Effect::PatchStatus(OnFailure::Report));
     outcome.error = Some(SyncError::Rescale { target, error });
-    outcome.hold = None::<Hold>;
     outcome
 }

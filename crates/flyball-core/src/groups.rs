@@ -115,18 +115,26 @@ impl GroupRule {
         let warm_at = start.plus(self.cpu_initialization);
         if warm_at > now {
             let sampled_too_early = sample.timestamp < ready.since.plus(sample.window);
-            return (class_of(not_ready || sampled_too_early), Some(warm_at));
+            let unready = not_ready || sampled_too_early;
+            return (
+                if unready {
+                    Class::Unready
+                } else {
+                    Class::Counted
+                },
+                Some(warm_at),
+            );
         }
         let never_ready = start.plus(self.readiness_delay) > ready.since;
-        (class_of(not_ready && never_ready), None)
-    }
-}
-
-const fn class_of(unready: bool) -> Class {
-    if unready {
-        Class::Unready
-    } else {
-        Class::Counted
+        let unready = not_ready && never_ready;
+        (
+            if unready {
+                Class::Unready
+            } else {
+                Class::Counted
+            },
+            None,
+        )
     }
 }
 
