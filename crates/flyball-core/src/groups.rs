@@ -113,28 +113,19 @@ impl GroupRule {
         };
         let not_ready = ready.state == ReadyState::False;
         let warm_at = start.plus(self.cpu_initialization);
-        if warm_at > now {
+        let (unready, until) = if warm_at > now {
             let sampled_too_early = sample.timestamp < ready.since.plus(sample.window);
-            let unready = not_ready || sampled_too_early;
-            return (
-                if unready {
-                    Class::Unready
-                } else {
-                    Class::Counted
-                },
-                Some(warm_at),
-            );
-        }
-        let never_ready = start.plus(self.readiness_delay) > ready.since;
-        let unready = not_ready && never_ready;
-        (
-            if unready {
-                Class::Unready
-            } else {
-                Class::Counted
-            },
-            None,
-        )
+            (not_ready || sampled_too_early, Some(warm_at))
+        } else {
+            let never_ready = start.plus(self.readiness_delay) > ready.since;
+            (not_ready && never_ready, None)
+        };
+        let class = if unready {
+            Class::Unready
+        } else {
+            Class::Counted
+        };
+        (class, until)
     }
 }
 
