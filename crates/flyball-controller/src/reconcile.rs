@@ -11,10 +11,11 @@ use flyball_core::failure::ComputeError;
 use flyball_core::outcome::{Action, Fault, Outcome, WriteResult};
 use flyball_core::policy::Settings;
 use flyball_core::snapshot::Previous;
-use flyball_core::step::{Silent, Steps};
+use flyball_core::step::Steps;
 use flyball_core::time::Instant;
 use flyball_core::{
-    Decider, Decision, History, Needs, Policy, ScaleView, Snapshot, conclude, decide_with, needs,
+    Decider, Decision, History, Needs, Policy, ScaleView, Snapshot, conclude, decide, decide_with,
+    needs,
 };
 use flyball_trace::DecisionRecord;
 
@@ -196,14 +197,10 @@ impl Reconciler {
         snapshot: &Snapshot<'_>,
         history: &History,
     ) -> (Decision, Option<Steps>) {
-        let mut decider = Decider::default();
         match self.detail {
-            Detail::Outcome => (
-                decide_with(&mut decider, &mut Silent, policy, snapshot, history),
-                None,
-            ),
+            Detail::Outcome => (decide(policy, snapshot, history), None),
             Detail::Steps => {
-                let mut steps = Steps::default();
+                let (mut decider, mut steps) = (Decider::default(), Steps::default());
                 let decision = decide_with(&mut decider, &mut steps, policy, snapshot, history);
                 (decision, Some(steps))
             }
