@@ -4,6 +4,7 @@
 //! (`timeline`) are whole runs of the controller against a scripted cluster in virtual time.
 //! Development only: nothing of the product depends on this crate, and no expectation is made here.
 
+pub mod plane;
 pub mod report;
 pub mod suite;
 pub mod timeline;

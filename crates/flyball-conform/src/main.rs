@@ -2,6 +2,8 @@
 //! its last line is `N passed, N failed`.
 #![expect(clippy::print_stderr, reason = "a command line talks to its terminal")]
 
+mod command;
+
 use std::io::{Write as _, stdout};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -18,7 +20,11 @@ const OWN_VECTORS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/v
 
 fn main() -> ExitCode {
     let args: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
-    match run(&args) {
+    let tally = match args.split_first() {
+        Some((first, rest)) if first.as_os_str() == "plane" => command::run(rest),
+        _ => run(&args),
+    };
+    match tally {
         Ok(Tally { failed: 0, .. }) => ExitCode::SUCCESS,
         Ok(_) => ExitCode::FAILURE,
         Err(error) => {

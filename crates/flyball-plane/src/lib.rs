@@ -82,5 +82,5 @@ pub mod workload;
 mod workloads;
 
 pub use listen::ListenError;
-pub use plane::{Config, Exposure, Plane, PlaneError};
+pub use plane::{Config, Controllers, Exposure, Plane, PlaneError};
 pub use service::Service;

@@ -34,6 +34,16 @@ pub enum Exposure {
     EverybodyOnTheNetwork,
 }
 
+/// Which loops of a plane act on its objects by themselves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Controllers {
+    /// The workload controllers, the garbage collector, and the end of namespaces and old events.
+    #[default]
+    Run,
+    /// None, as a kube-apiserver without a kube-controller-manager: objects stay as clients left them.
+    Off,
+}
+
 /// How a plane is set up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
@@ -45,6 +55,8 @@ pub struct Config {
     pub listen: SocketAddr,
     /// Who may be able to reach it.
     pub exposure: Exposure,
+    /// What acts on its objects.
+    pub controllers: Controllers,
 }
 
 impl Config {
@@ -65,6 +77,7 @@ impl Config {
             seed,
             listen,
             exposure: Exposure::ThisHost,
+            controllers: Controllers::Run,
         }
     }
 
@@ -164,7 +177,9 @@ impl Plane {
         for name in NAMESPACES {
             plane.make_namespace(name).await?;
         }
-        plane.tasks.spawn(workloads::run(Arc::clone(&plane.api)));
+        if plane.config.controllers == Controllers::Run {
+            plane.tasks.spawn(workloads::run(Arc::clone(&plane.api)));
+        }
         Ok(plane)
     }
 

@@ -1,0 +1,70 @@
+//! `plane`: the command line of the differential runs.
+
+use std::io::{Write as _, stdout};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+use flyball_clock::Clock;
+use flyball_conform::plane::run::{self, Pair};
+use flyball_conform::plane::script;
+use flyball_conform::plane::server::Server;
+use flyball_conform::report::Tally;
+
+/// The project's own scripts.
+const SCRIPTS: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../conformance/plane/scripts"
+);
+
+const USAGE: &str = "plane --real STATE.json [--script TEXT]: \
+    --script runs what has TEXT in its file's path or its name";
+
+#[derive(Default)]
+struct Args {
+    real: Option<PathBuf>,
+    script: String,
+}
+
+fn parse(args: &[PathBuf]) -> Result<Args> {
+    let mut parsed = Args::default();
+    let mut rest = args.iter();
+    while let Some(flag) = rest.next() {
+        let value = rest.next().context(USAGE)?;
+        match flag.to_str() {
+            Some("--real") => parsed.real = Some(value.clone()),
+            Some("--script") => parsed.script = value.display().to_string(),
+            _ => bail!(USAGE),
+        }
+    }
+    Ok(parsed)
+}
+
+/// Runs the scripts on both servers.
+pub(crate) fn run(args: &[PathBuf]) -> Result<Tally> {
+    let args = parse(args)?;
+    let real = args.real.as_deref().context(USAGE)?;
+    let mut scripts = script::read_all(Path::new(SCRIPTS))?;
+    scripts.retain(|placed| {
+        let text = format!("{}: {}", placed.file.display(), placed.script.name);
+        text.contains(&args.script)
+    });
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()?;
+    let tally = runtime.block_on(async {
+        let now_ms = Clock::system().now_ms();
+        let (plane, ours) = Server::plane(now_ms.unsigned_abs()).await?;
+        let pair = Pair {
+            genuine: Server::genuine(real)?,
+            plane: ours,
+            run: format!("{:x}", now_ms / 100),
+            now_s: now_ms / 1000,
+        };
+        let tally = run::scripts(&pair, &scripts, &mut stdout().lock()).await;
+        plane.shutdown().await;
+        tally
+    })?;
+    writeln!(stdout().lock(), "{tally}")?;
+    Ok(tally)
+}

@@ -1,0 +1,8 @@
+//! The plane against the genuine kube-apiserver: the same requests to both, the same answers from both.
+//! The format of the scripts is settled in `conformance/plane/FORMAT.md`. No expectation is made here: the genuine
+//! server's answer is the expectation.
+
+pub mod normalise;
+pub mod run;
+pub mod script;
+pub mod server;

@@ -1,0 +1,274 @@
+//! What two right answers may differ in is taken out of both: identities become ordinals, recent times a word.
+//! One [`Normaliser`] serves all answers of one script by one server, so that relations between answers stay.
+
+use std::collections::BTreeMap;
+
+use http::HeaderMap;
+use serde_json::{Map, Value, json};
+
+use crate::plane::server::Incoming;
+
+/// Times within a day of the run are the server's doing; others a script has put there.
+const RECENT_S: i64 = 86_400;
+
+/// Headers that are compared.
+const HEADERS: [&str; 5] = [
+    "content-type",
+    "warning",
+    "retry-after",
+    "allow",
+    "location",
+];
+
+/// What has been seen of one server in one script.
+#[derive(Debug)]
+pub struct Normaliser {
+    namespace: String,
+    now_s: i64,
+    uids: Ordinals,
+    revisions: Ordinals,
+    names: Ordinals,
+}
+
+/// Texts in the order in which they were first seen.
+#[derive(Debug, Default)]
+struct Ordinals(BTreeMap<String, usize>);
+
+impl Ordinals {
+    fn of(&mut self, text: &str) -> usize {
+        let next = self.0.len() + 1;
+        *self.0.entry(text.to_owned()).or_insert(next)
+    }
+}
+
+impl Normaliser {
+    /// For answers about objects in `namespace`, around the instant `now_s` in seconds since 1970.
+    pub fn new(namespace: &str, now_s: i64) -> Self {
+        Self {
+            namespace: namespace.to_owned(),
+            now_s,
+            uids: Ordinals::default(),
+            revisions: Ordinals::default(),
+            names: Ordinals::default(),
+        }
+    }
+
+    /// The answer as it is compared: `status`, `headers`, `body`.
+    pub fn answer(&mut self, answer: &Incoming) -> Value {
+        json!({
+            "status": answer.status.as_u16(),
+            "headers": self.headers(&answer.headers),
+            "body": self.body(&answer.body),
+        })
+    }
+
+    fn headers(&self, headers: &HeaderMap) -> Value {
+        let mut compared = Map::new();
+        for name in HEADERS {
+            let values: Vec<Value> = headers
+                .get_all(name)
+                .iter()
+                .map(|value| {
+                    self.named(&String::from_utf8_lossy(value.as_bytes()))
+                        .into()
+                })
+                .collect();
+            if !values.is_empty() {
+                compared.insert(name.to_owned(), values.into());
+            }
+        }
+        compared.into()
+    }
+
+    fn body(&mut self, body: &[u8]) -> Value {
+        let text = String::from_utf8_lossy(body);
+        let documents: Result<Vec<Value>, _> = serde_json::Deserializer::from_str(&text)
+            .into_iter()
+            .collect();
+        match documents {
+            Ok(mut one) if one.len() == 1 => {
+                let mut document = one.remove(0);
+                self.value(&mut document);
+                document
+            }
+            Ok(mut many) if !many.is_empty() => {
+                for document in &mut many {
+                    self.value(document);
+                }
+                many.into()
+            }
+            _ => self.text(&text).into(),
+        }
+    }
+
+    fn value(&mut self, value: &mut Value) {
+        match value {
+            Value::String(text) => *text = self.text(text),
+            Value::Array(items) => {
+                for item in items {
+                    self.value(item);
+                }
+            }
+            Value::Object(fields) => self.fields(fields),
+            _ => {}
+        }
+    }
+
+    fn fields(&mut self, fields: &mut Map<String, Value>) {
+        let of_many = fields.contains_key("items") || fields.contains_key("columnDefinitions");
+        let is_bookmark = fields.get("type").is_some_and(|kind| kind == "BOOKMARK");
+        if let Some(Value::Object(metadata)) = fields.get_mut("metadata") {
+            self.metadata(metadata);
+            if of_many {
+                self.list_metadata(metadata);
+            }
+        }
+        if is_bookmark && let Some(Value::Object(object)) = fields.get_mut("object") {
+            if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
+                metadata.insert("resourceVersion".to_owned(), "<rv>".into());
+            }
+        }
+        if let Some(Value::Array(cells)) = fields.get_mut("cells") {
+            for cell in cells.iter_mut() {
+                if cell.as_str().is_some_and(is_age) {
+                    *cell = "<age>".into();
+                }
+            }
+        }
+        if let Some(Value::String(revision)) = fields.get_mut("resourceVersion")
+            && is_number(revision)
+        {
+            *revision = format!("<rv:{}>", self.revisions.of(revision));
+        }
+        for value in fields.values_mut() {
+            self.value(value);
+        }
+    }
+
+    fn metadata(&mut self, metadata: &mut Map<String, Value>) {
+        metadata.remove("managedFields");
+        let prefix = metadata.get("generateName").and_then(Value::as_str);
+        if let (Some(prefix), Some(name)) = (prefix, metadata.get("name").and_then(Value::as_str))
+            && name.len() == prefix.len() + 5
+            && name.starts_with(prefix)
+        {
+            self.names.of(name);
+        }
+    }
+
+    fn list_metadata(&self, metadata: &mut Map<String, Value>) {
+        if let Some(revision) = metadata.get_mut("resourceVersion") {
+            *revision = "<rv>".into();
+        }
+        if let Some(token) = metadata.get_mut("continue") {
+            *token = "<continue>".into();
+        }
+    }
+
+    fn text(&mut self, text: &str) -> String {
+        if let Some(word) = self.time(text) {
+            return word.to_owned();
+        }
+        let mut text = self.named(text);
+        for (name, ordinal) in &self.names.0 {
+            text = text.replace(name, &format!("<name:{ordinal}>"));
+        }
+        self.identities(&text)
+    }
+
+    fn named(&self, text: &str) -> String {
+        text.replace(&self.namespace, "<ns>")
+    }
+
+    fn time(&self, text: &str) -> Option<&'static str> {
+        let instant: jiff::Timestamp = text.parse().ok()?;
+        let is_recent = (instant.as_second() - self.now_s).abs() < RECENT_S;
+        let word = if text.contains('.') {
+            "<microtime>"
+        } else {
+            "<time>"
+        };
+        is_recent.then_some(word)
+    }
+
+    /// Replaces every uid in a text by its ordinal.
+    fn identities(&mut self, text: &str) -> String {
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(character) = rest.chars().next() {
+            match rest.get(..36).filter(|part| is_uid(part)) {
+                Some(uid) => {
+                    out.push_str(&format!("<uid:{}>", self.uids.of(uid)));
+                    rest = &rest[36..];
+                }
+                None => {
+                    out.push(character);
+                    rest = &rest[character.len_utf8()..];
+                }
+            }
+        }
+        out
+    }
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// `5s`, `2m3s`, `<unknown>` stays.
+fn is_age(cell: &str) -> bool {
+    cell.ends_with(['s', 'm'])
+        && cell.starts_with(|first: char| first.is_ascii_digit())
+        && cell
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || matches!(byte, b's' | b'm'))
+}
+
+fn is_uid(text: &str) -> bool {
+    text.bytes().enumerate().all(|(index, byte)| match index {
+        8 | 13 | 18 | 23 => byte == b'-',
+        _ => byte.is_ascii_hexdigit(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn normalised(mut value: Value) -> Value {
+        Normaliser::new("ns-1", 1_796_000_000).value(&mut value);
+        value
+    }
+
+    #[test]
+    fn equal_identities_stay_equal_and_others_stay_apart() {
+        let uid = |end: char| format!("00000000-0000-4000-8000-00000000000{end}");
+        let value = json!({"metadata": {"uid": uid('a'), "resourceVersion": "7"}, "object": {"metadata": {"uid": uid('b'), "resourceVersion": "9"}}, "message": format!("uid {} of ns-1", uid('a'))});
+        assert_eq!(
+            normalised(value),
+            json!({"metadata": {"uid": "<uid:1>", "resourceVersion": "<rv:1>"}, "object": {"metadata": {"uid": "<uid:2>", "resourceVersion": "<rv:2>"}}, "message": "uid <uid:1> of <ns>"})
+        );
+    }
+
+    #[test]
+    fn recent_times_are_the_servers_and_old_ones_the_scripts() {
+        let value = json!([
+            "2026-11-29T00:00:00Z",
+            "2026-11-29T00:00:00.000001Z",
+            "2001-01-01T00:00:00Z"
+        ]);
+        assert_eq!(
+            normalised(value),
+            json!(["<time>", "<microtime>", "2001-01-01T00:00:00Z"])
+        );
+    }
+
+    #[test]
+    fn lists_lose_their_revision_and_items_keep_theirs() {
+        let value = json!({"metadata": {"resourceVersion": "9", "continue": "x"}, "items": [{"metadata": {"resourceVersion": "9"}}]});
+        assert_eq!(
+            normalised(value),
+            json!({"metadata": {"resourceVersion": "<rv>", "continue": "<continue>"}, "items": [{"metadata": {"resourceVersion": "<rv:1>"}}]})
+        );
+    }
+}

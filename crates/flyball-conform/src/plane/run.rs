@@ -1,0 +1,243 @@
+//! Runs scripts on both servers and tells every difference. Not here: their format (`script`) and what is
+//! left out of a comparison (`normalise`).
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use anyhow::{Context as _, Result};
+use bytes::Bytes;
+use futures::stream::{self, StreamExt as _};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use serde_json::{Value, json};
+
+use crate::plane::normalise::Normaliser;
+use crate::plane::script::{Placed, Script, Step};
+use crate::plane::server::{Connection, Incoming, Outgoing, Server};
+use crate::report::{Tally, Verdict};
+
+/// Scripts at once.
+const AT_ONCE: usize = 8;
+
+/// Both servers.
+#[derive(Clone, Debug)]
+pub struct Pair {
+    /// The referee.
+    pub genuine: Server,
+    /// Ours.
+    pub plane: Server,
+    /// Makes the namespaces of this run differ from those of others on the same server.
+    pub run: String,
+    /// Now, in seconds since 1970.
+    pub now_s: i64,
+}
+
+/// One server in one script.
+struct Side {
+    server: Server,
+    connection: Connection,
+    variables: BTreeMap<String, String>,
+    normaliser: Normaliser,
+}
+
+/// Runs `scripts` and writes each difference to `out`, in the order of the scripts. Counts requests.
+///
+/// # Errors
+/// A server that cannot be reached.
+pub async fn scripts(pair: &Pair, scripts: &[Placed], out: &mut impl Write) -> Result<Tally> {
+    let mut tally = Tally::default();
+    let mut runs = stream::iter(scripts.iter().enumerate())
+        .map(|(index, placed)| async move { (placed, script(pair, index, &placed.script).await) })
+        .buffered(AT_ONCE);
+    while let Some((placed, verdicts)) = runs.next().await {
+        let file = placed.file.display();
+        let verdicts = verdicts.with_context(|| format!("{file}: {}", placed.script.name))?;
+        for (step, verdict) in placed.script.steps.iter().zip(&verdicts) {
+            tally.count(verdict);
+            if let Verdict::Failed(difference) = verdict {
+                let name = &placed.script.name;
+                writeln!(
+                    out,
+                    "FAILED {file}: {name}\n  {}\n{difference}",
+                    title(step)
+                )?;
+            }
+        }
+    }
+    Ok(tally)
+}
+
+fn title(step: &Step) -> String {
+    step.request
+        .clone()
+        .unwrap_or_else(|| format!("WATCH {}", step.watch.as_deref().unwrap_or_default()))
+}
+
+/// The verdict on each step of one script.
+///
+/// # Errors
+/// A server that cannot be reached, a request that cannot be written.
+pub async fn script(pair: &Pair, index: usize, script: &Script) -> Result<Vec<Verdict>> {
+    let namespace = format!("c{}-{index}", pair.run);
+    let mut genuine = Side::enter(&pair.genuine, &namespace, pair.now_s).await?;
+    let mut plane = Side::enter(&pair.plane, &namespace, pair.now_s).await?;
+    let mut verdicts = Vec::new();
+    for step in &script.steps {
+        let (expected, actual) = tokio::join!(genuine.take(step), plane.take(step));
+        let (expected, actual) = (expected?, actual?);
+        verdicts.push(match step.want {
+            Some(status) if expected["status"] != status => Verdict::Failed(format!(
+                "the genuine server does not answer {status} but {expected:#}\n"
+            )),
+            _ => Verdict::equal(&expected, &actual),
+        });
+    }
+    Ok(verdicts)
+}
+
+impl Side {
+    async fn enter(server: &Server, namespace: &str, now_s: i64) -> Result<Self> {
+        let mut side = Self {
+            server: server.clone(),
+            connection: server.connect().await?,
+            variables: BTreeMap::from([("ns".to_owned(), namespace.to_owned())]),
+            normaliser: Normaliser::new(namespace, now_s),
+        };
+        let objects = [
+            (
+                "/api/v1/namespaces",
+                json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}),
+            ),
+            (
+                "/api/v1/namespaces/{ns}/serviceaccounts",
+                json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}}),
+            ),
+        ];
+        for (path, body) in objects {
+            let step = Step {
+                request: Some(format!("POST {path}")),
+                body: Some(body),
+                ..Step::default()
+            };
+            side.ask(&step).await?;
+        }
+        Ok(side)
+    }
+
+    /// Takes one step; the answer, normalised.
+    async fn take(&mut self, step: &Step) -> Result<Value> {
+        let answer = self.ask(step).await?;
+        let body: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
+        for (name, pointer) in &step.keep {
+            let value = match body.pointer(pointer) {
+                Some(Value::String(text)) => text.clone(),
+                Some(other) => other.to_string(),
+                None => String::new(),
+            };
+            self.variables.insert(name.clone(), value);
+        }
+        Ok(self.normaliser.answer(&answer))
+    }
+
+    async fn ask(&mut self, step: &Step) -> Result<Incoming> {
+        let outgoing = self.outgoing(step)?;
+        if step.watch.is_some() {
+            let connection = self.server.connect().await?;
+            return connection.follow(&outgoing, step.events.unwrap_or(1)).await;
+        }
+        if !self.connection.is_open() {
+            self.connection = self.server.connect().await?;
+        }
+        self.connection.ask(&outgoing).await
+    }
+
+    fn outgoing(&self, step: &Step) -> Result<Outgoing> {
+        let (method, target) = match (&step.request, &step.watch) {
+            (Some(request), _) => request
+                .split_once(' ')
+                .context("`do` is a method and a path")?,
+            (None, Some(path)) => ("GET", path.as_str()),
+            (None, None) => anyhow::bail!("a step asks for something"),
+        };
+        let mut target = self.filled(target);
+        if step.watch.is_some() {
+            target.push(if target.contains('?') { '&' } else { '?' });
+            target.push_str("watch=true");
+        }
+        let method: Method = method.parse()?;
+        Ok(Outgoing {
+            headers: self.headers(step, &method)?,
+            method,
+            target,
+            body: self.body(step.body.as_ref()),
+        })
+    }
+
+    fn headers(&self, step: &Step, method: &Method) -> Result<HeaderMap> {
+        let mut headers = HeaderMap::new();
+        headers.insert(
+            ACCEPT,
+            text(step.accept.as_deref().unwrap_or("application/json"))?,
+        );
+        let standard = if *method == Method::PATCH {
+            "application/merge-patch+json"
+        } else {
+            "application/json"
+        };
+        let content_type = step
+            .content_type
+            .clone()
+            .unwrap_or_else(|| Some(standard.to_owned()));
+        if let Some(given) = content_type.filter(|_| step.body.is_some()) {
+            headers.insert(CONTENT_TYPE, text(&given)?);
+        }
+        for (name, value) in &step.headers {
+            let name: HeaderName = name.parse()?;
+            match value {
+                Some(value) => {
+                    headers.insert(name, text(&self.filled(value))?);
+                }
+                // An empty one is how the connection is told to send none.
+                None if name == AUTHORIZATION => {
+                    headers.insert(name, HeaderValue::from_static(""));
+                }
+                None => {
+                    headers.remove(name);
+                }
+            }
+        }
+        Ok(headers)
+    }
+
+    fn body(&self, body: Option<&Value>) -> Bytes {
+        match body {
+            None => Bytes::new(),
+            Some(Value::String(text)) => self.filled(text).into(),
+            Some(tree) => self.filled_tree(tree).to_string().into(),
+        }
+    }
+
+    fn filled(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for (name, value) in &self.variables {
+            text = text.replace(&format!("{{{name}}}"), value);
+        }
+        text
+    }
+
+    fn filled_tree(&self, tree: &Value) -> Value {
+        match tree {
+            Value::String(text) => self.filled(text).into(),
+            Value::Array(items) => items.iter().map(|item| self.filled_tree(item)).collect(),
+            Value::Object(fields) => fields
+                .iter()
+                .map(|(name, value)| (self.filled(name), self.filled_tree(value)))
+                .collect(),
+            other => other.clone(),
+        }
+    }
+}
+
+fn text(value: &str) -> Result<HeaderValue> {
+    HeaderValue::from_str(value).with_context(|| format!("{value:?} is no value of a header"))
+}
