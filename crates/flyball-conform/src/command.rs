@@ -8,13 +8,11 @@ use flyball_clock::Clock;
 use flyball_conform::plane::run::{self, Pair};
 use flyball_conform::plane::script;
 use flyball_conform::plane::server::Server;
+use flyball_conform::plane::template;
 use flyball_conform::report::Tally;
 
-/// The project's own scripts.
-const SCRIPTS: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/../../conformance/plane/scripts"
-);
+/// The project's own scripts, templates and kinds.
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../conformance/plane");
 
 const USAGE: &str = "plane --real STATE.json [--script TEXT]: \
     --script runs what has TEXT in its file's path or its name";
@@ -43,7 +41,12 @@ fn parse(args: &[PathBuf]) -> Result<Args> {
 pub(crate) fn run(args: &[PathBuf]) -> Result<Tally> {
     let args = parse(args)?;
     let real = args.real.as_deref().context(USAGE)?;
-    let mut scripts = script::read_all(Path::new(SCRIPTS))?;
+    let folder = Path::new(FOLDER);
+    let mut scripts = script::read_all(&folder.join("scripts"))?;
+    scripts.extend(template::expand(
+        &folder.join("templates"),
+        &folder.join("kinds.yaml"),
+    )?);
     scripts.retain(|placed| {
         let text = format!("{}: {}", placed.file.display(), placed.script.name);
         text.contains(&args.script)

@@ -6,3 +6,4 @@ pub mod normalise;
 pub mod run;
 pub mod script;
 pub mod server;
+pub mod template;

@@ -236,7 +236,7 @@ mod tests {
     use super::*;
 
     fn normalised(mut value: Value) -> Value {
-        Normaliser::new("ns-1", 1_796_000_000).value(&mut value);
+        Normaliser::new("ns-1", 1_795_960_000).value(&mut value);
         value
     }
 

@@ -145,7 +145,8 @@ impl Side {
             let connection = self.server.connect().await?;
             return connection.follow(&outgoing, step.events.unwrap_or(1)).await;
         }
-        if !self.connection.is_open() {
+        // A server may close a connection after an answer; hyper may learn of it only now.
+        if !self.connection.is_open().await {
             self.connection = self.server.connect().await?;
         }
         self.connection.ask(&outgoing).await

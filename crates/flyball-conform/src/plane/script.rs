@@ -98,21 +98,26 @@ pub fn read_all(folder: &Path) -> Result<Vec<Placed>> {
 /// As [`read_all`].
 pub fn parse(text: &str) -> Result<File> {
     let file: File = serde_saphyr::from_str(text)?;
-    for script in &file.scripts {
-        for (index, step) in script.steps.iter().enumerate() {
-            if step.request.is_some() == step.watch.is_some() {
-                bail!(
-                    "script {:?}, step {}: give one of `do` and `watch`",
-                    script.name,
-                    index + 1
-                );
-            }
-        }
-    }
+    file.scripts.iter().try_for_each(check)?;
     Ok(file)
 }
 
-fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+/// Refuses a script with a step that is not one request.
+pub(crate) fn check(script: &Script) -> Result<()> {
+    for (index, step) in script.steps.iter().enumerate() {
+        if step.request.is_some() == step.watch.is_some() {
+            bail!(
+                "script {:?}, step {}: give one of `do` and `watch`",
+                script.name,
+                index + 1
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Adds every YAML file below `folder` to `files`.
+pub(crate) fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     let entries =
         fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
     for entry in entries {

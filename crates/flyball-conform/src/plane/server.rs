@@ -155,8 +155,8 @@ impl Server {
 
 impl Connection {
     /// True when another request can be sent.
-    pub fn is_open(&self) -> bool {
-        !self.sender.is_closed()
+    pub async fn is_open(&mut self) -> bool {
+        self.sender.ready().await.is_ok()
     }
 
     /// Sends a request and reads the answer to its end.
