@@ -11,7 +11,7 @@ use crate::protobuf;
 use crate::refusal::Refusal;
 use crate::request::Query;
 use crate::respond::BoxError;
-use crate::schema::decode::{DecodeError, Decoded, Origin, strict_error, unreadable};
+use crate::schema::decode::{DecodeError, Decoded, Origin, strict_error, syntax, unreadable};
 use crate::schema::{Gvk, Schema};
 
 /// A body larger than this is refused with 413. Upstream: `MaxRequestBodyBytes`.
@@ -39,7 +39,7 @@ impl Strictness {
             Some("Ignore") => Ok(Self::Ignore),
             Some("Strict") => Ok(Self::Strict),
             Some(other) => {
-                let supported = ["Ignore", "Warn", "Strict"];
+                let supported = ["", "Ignore", "Strict", "Warn"];
                 Err(invalid_option(
                     options_kind,
                     &crate::field::not_supported("fieldValidation", other, &supported),
@@ -195,34 +195,47 @@ impl<'a> Expected<'a> {
             #[serde(default)]
             kind: String,
         }
-        let found: TypeMeta = serde_json::from_slice(json)
-            .map_err(|error| self.unrecognized(&error.to_string(), json))?;
+        let found: TypeMeta = serde_json::from_slice(json).map_err(|error| {
+            let why = syntax::problem(json).unwrap_or_else(|| error.to_string());
+            self.unrecognized(&why, json)
+        })?;
         let expected = self.kind.api_version(&self.version.name);
-        let version = found.api_version.rsplit('/').next().unwrap_or_default();
         if !found.api_version.is_empty() && found.api_version != expected {
-            return Err(Refusal::bad_request(format!(
-                "the API version in the data ({}) does not match the expected API version ({expected})",
-                found.api_version
-            )));
+            return Err(Refusal::bad_request(
+                self.unregistered(&found.kind, &found.api_version),
+            ));
         }
         if !found.kind.is_empty() && found.kind != self.kind.kind {
-            return Err(Refusal::bad_request(format!(
-                "{kind} in version {version:?} cannot be handled as a {expected}: no kind {kind:?} is registered for version {api_version:?} in scheme \"pkg/api/legacyscheme/scheme.go:30\"",
-                kind = found.kind,
-                expected = self.kind.kind,
-                api_version = found.api_version,
-            )));
+            return Err(Refusal::bad_request(
+                self.unregistered(&found.kind, &found.api_version),
+            ));
         }
         Ok(())
+    }
+
+    /// Upstream: `transformDecodeError` for a body that says it is of a type nobody knows.
+    fn unregistered(&self, kind: &str, api_version: &str) -> String {
+        let version = api_version.rsplit('/').next().unwrap_or_default();
+        format!(
+            "{kind} in version {version:?} cannot be handled as a {}: no kind {kind:?} is registered for version {api_version:?} in scheme \"pkg/runtime/scheme.go:111\"",
+            self.kind.kind
+        )
     }
 
     /// Upstream: `transformDecodeError` for a body whose type could not be found.
     fn unrecognized(&self, why: &str, json: &[u8]) -> Refusal {
         use std::fmt::Write as _;
         const SHOWN: usize = 30;
+        let shown = &json[..json.len().min(SHOWN)];
         let mut summary = String::new();
-        for byte in json.iter().take(SHOWN) {
-            let _ = write!(summary, "{byte:02x}");
+        match std::str::from_utf8(shown) {
+            _ if json.is_empty() => summary.push_str("<empty>"),
+            Ok(text) if is_printable(text) => summary.push_str(text),
+            _ => {
+                for byte in shown {
+                    let _ = write!(summary, "{byte:02x}");
+                }
+            }
         }
         if json.len() > SHOWN {
             summary.push_str(" ...");
@@ -232,6 +245,11 @@ impl<'a> Expected<'a> {
             self.kind.kind
         ))
     }
+}
+
+/// Upstream shows such a body as it is, and the bytes of others.
+fn is_printable(text: &str) -> bool {
+    text.chars().all(|character| !character.is_control())
 }
 
 /// Checks that an object sent to a place names that place, if it names any. Upstream: rest.go `checkName`.

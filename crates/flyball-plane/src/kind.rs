@@ -194,6 +194,17 @@ impl Kind {
         self
     }
 
+    /// Where upstream keeps the objects below `/registry`, which some of its texts tell.
+    pub(crate) fn registry_folder(&self) -> &str {
+        match (self.group.as_ref(), self.plural.as_ref()) {
+            ("", "services") => "services/specs",
+            ("", "replicationcontrollers") => "controllers",
+            ("", "nodes") => "minions",
+            ("networking.k8s.io", "ingresses") => "ingress",
+            (_, plural) => plural,
+        }
+    }
+
     /// The served version of that name.
     pub(crate) fn version(&self, name: &str) -> Option<&Version> {
         self.versions.iter().find(|version| version.name == name)

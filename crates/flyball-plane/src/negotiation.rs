@@ -26,6 +26,15 @@ pub(crate) enum Shape {
     Discovery,
 }
 
+/// Whether a path may answer with a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Streams {
+    /// It is a list's.
+    Possible,
+    /// It is not.
+    Never,
+}
+
 /// The outcome of a negotiation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Form {
@@ -33,7 +42,11 @@ pub(crate) struct Form {
     pub(crate) shape: Shape,
 }
 
-const OFFERED: &str = "application/json, application/yaml";
+/// What upstream makes; protobuf is accepted in bodies and never made here.
+const OFFERED: &str = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
+/// What upstream makes besides for lists, which may be watches.
+const STREAMS: &str =
+    ", application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
 
 impl Form {
     /// The first form in the client's `Accept` header that can be made; `offered` are the shapes besides plain objects.
@@ -59,6 +72,27 @@ impl Form {
         asked
             .find_map(|one| Self::parse(one, offered))
             .ok_or_else(|| Refusal::not_acceptable(OFFERED))
+    }
+
+    /// Refuses a client that accepts no media type that is ever made for objects; `streams` when a list is asked for. Upstream:
+    /// the router's check, which comes before any other.
+    ///
+    /// # Errors
+    /// 406.
+    pub(crate) fn check_routable(headers: &HeaderMap, streams: Streams) -> Result<(), Refusal> {
+        let asked = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
+        let known = |one: &str| {
+            let media_type = one.split(';').next().unwrap_or_default().trim();
+            media_type == "*/*" || OFFERED.split(", ").any(|offered| offered == media_type)
+        };
+        match asked {
+            None | Some("") => Ok(()),
+            Some(asked) if asked.split(',').any(known) => Ok(()),
+            Some(_) if streams == Streams::Possible => {
+                Err(Refusal::no_representation(&format!("{OFFERED}{STREAMS}")))
+            }
+            Some(_) => Err(Refusal::no_representation(OFFERED)),
+        }
     }
 
     fn parse(media_type: &str, offered: &[Shape]) -> Option<Self> {

@@ -101,6 +101,17 @@ impl Refusal {
         refusal
     }
 
+    /// 405: the path knows the method not.
+    pub(crate) fn method_not_allowed() -> Self {
+        let mut refusal = Self::plain(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "MethodNotAllowed",
+            "the server does not allow this method on the requested resource",
+        );
+        refusal.details = Some(Map::new());
+        refusal
+    }
+
     /// 409: the name is taken.
     pub(crate) fn already_exists(subject: Subject<'_>) -> Self {
         let message = format!("{} {:?} already exists", subject.qualified(), subject.name);
@@ -206,6 +217,17 @@ impl Refusal {
         )
     }
 
+    /// 406: the client accepts nothing that is ever made at this path.
+    pub(crate) fn no_representation(available: &str) -> Self {
+        let mut refusal = Self::plain(
+            StatusCode::NOT_ACCEPTABLE,
+            "NotAcceptable",
+            format!("406: Not Acceptable\n\nAvailable representations: {available}"),
+        );
+        refusal.details = Some(Map::new());
+        refusal
+    }
+
     /// 410: the history no longer reaches back that far.
     pub(crate) fn expired(message: impl Into<String>) -> Self {
         Self::plain(StatusCode::GONE, "Expired", message)
@@ -236,6 +258,13 @@ impl Refusal {
             "UnsupportedMediaType",
             message,
         )
+    }
+
+    /// 415: a patch of a media type that no path takes.
+    pub(crate) fn unknown_patch() -> Self {
+        let mut refusal = Self::unsupported_media_type("415: Unsupported Media Type");
+        refusal.details = Some(Map::new());
+        refusal
     }
 
     /// 429: too many requests at once.

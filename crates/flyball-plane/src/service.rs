@@ -87,8 +87,9 @@ impl Service {
         }) {
             return self.metrics(&path, &head);
         }
+        let group = path.served.group.clone();
         match Call::resolve(&self.api, path, head.query, head.headers) {
-            None => respond::no_page(),
+            None => self.nothing_at(&group),
             Some(Err(refusal)) => respond::refused(&refusal),
             Some(Ok(call)) => call.answer(&head.method, body).await,
         }
@@ -146,9 +147,20 @@ impl Service {
             Route::Resources(served) => discovery.resources(&served.group, &served.version),
             _ => None,
         };
-        found.map_or_else(respond::no_page, |value| {
-            respond::object(StatusCode::OK, &value, form.encoding)
-        })
+        match (found, route) {
+            (Some(value), _) => respond::object(StatusCode::OK, &value, form.encoding),
+            (None, Route::Resources(served)) => self.nothing_at(&served.group),
+            (None, _) => respond::no_page(),
+        }
+    }
+
+    /// The answer at a path where nothing is: a Status within a group that is served, a page elsewhere.
+    fn nothing_at(&self, group: &str) -> Response<Body> {
+        if group.is_empty() || self.api.discovery.group(group).is_some() {
+            respond::refused(&Refusal::no_such_path())
+        } else {
+            respond::no_page()
+        }
     }
 }
 
@@ -160,7 +172,7 @@ struct Head {
 }
 
 fn method_not_allowed() -> Response<Body> {
-    respond::text(StatusCode::METHOD_NOT_ALLOWED, "405: Method Not Allowed")
+    respond::refused(&Refusal::method_not_allowed())
 }
 
 /// `kubectl auth can-i`: whoever has come this far may do everything.

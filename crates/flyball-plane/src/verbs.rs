@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use crate::api::Api;
 use crate::kind::{Kind, Version};
-use crate::negotiation::{Form, Shape};
+use crate::negotiation::{Form, Shape, Streams};
 use crate::refusal::Refusal;
 use crate::registry::{Mode, Part, Place};
 use crate::request::{Query, ResourcePath};
@@ -95,7 +95,12 @@ impl Call {
         {
             return None;
         }
-        let form = Form::accepted(&headers, &[Shape::Table, Shape::Metadata]);
+        let streams = match path.name {
+            Some(_) => Streams::Never,
+            None => Streams::Possible,
+        };
+        let form = Form::check_routable(&headers, streams)
+            .and_then(|()| Form::accepted(&headers, &[Shape::Table, Shape::Metadata]));
         Some(form.map(|form| Self {
             api: Arc::clone(api),
             kind: Arc::clone(kind),
@@ -110,7 +115,7 @@ impl Call {
     /// Answers the request.
     pub(crate) async fn answer(self, method: &Method, body: Bytes) -> Response<Body> {
         let Some(sub) = self.sub() else {
-            return respond::no_page();
+            return respond::refused(&Refusal::no_such_path());
         };
         if is_watch(method, &self.path, &self.query) {
             return self
@@ -120,7 +125,7 @@ impl Call {
         match self.run(method, sub, &body).await {
             Some(Ok(answer)) => self.render(&answer),
             Some(Err(refusal)) => respond::refused(&refusal),
-            None => respond::text(StatusCode::METHOD_NOT_ALLOWED, "405: Method Not Allowed"),
+            None => respond::refused(&Refusal::method_not_allowed()),
         }
     }
 
@@ -179,8 +184,8 @@ impl Call {
     fn mode(&self, options_kind: &str) -> Result<Mode, Refusal> {
         let asked = self.query.all("dryRun");
         match asked.iter().find(|word| !["", "All"].contains(word)) {
-            Some(other) => {
-                let error = crate::field::not_supported("dryRun", *other, &["All"]);
+            Some(_) => {
+                let error = crate::field::not_supported("dryRun", asked, &["All"]);
                 Err(crate::body::invalid_option(options_kind, &error))
             }
             None if asked.contains(&"All") => Ok(Mode::DryRun),

@@ -28,6 +28,7 @@ pub struct Normaliser {
     uids: Ordinals,
     revisions: Ordinals,
     names: Ordinals,
+    addresses: Addresses,
 }
 
 /// Texts in the order in which they were first seen.
@@ -50,6 +51,7 @@ impl Normaliser {
             uids: Ordinals::default(),
             revisions: Ordinals::default(),
             names: Ordinals::default(),
+            addresses: Addresses::default(),
         }
     }
 
@@ -169,10 +171,13 @@ impl Normaliser {
         if let Some(word) = self.time(text) {
             return word.to_owned();
         }
-        let mut text = self.named(text);
+        let mut text = text.to_owned();
         for (name, ordinal) in &self.names.0 {
             text = text.replace(name, &format!("<name:{ordinal}>"));
         }
+        let text = self.named(&text);
+        let text = without_record(&text);
+        let text = self.addresses.replaced(&text);
         self.identities(&text)
     }
 
@@ -213,6 +218,30 @@ impl Normaliser {
 
 fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Addresses of services, of which each server takes any that is free.
+#[derive(Debug, Default)]
+struct Addresses(Ordinals);
+
+impl Addresses {
+    /// A text with its address, if it is one or holds nothing else, as an ordinal.
+    fn replaced(&mut self, text: &str) -> String {
+        if text.starts_with("10.96.") && text.parse::<std::net::Ipv4Addr>().is_ok() {
+            return format!("<ip:{}>", self.0.of(text));
+        }
+        text.to_owned()
+    }
+}
+
+/// A text without the revision an object happens to have, which is the one number of upstream's texts that differs by run.
+fn without_record(text: &str) -> String {
+    const BEFORE: &str = "ResourceVersion in record (";
+    let Some((head, tail)) = text.split_once(BEFORE) else {
+        return text.to_owned();
+    };
+    let rest = tail.trim_start_matches(|digit: char| digit.is_ascii_digit());
+    format!("{head}{BEFORE}<rv>{rest}")
 }
 
 /// `5s`, `2m3s`, `<unknown>` stays.

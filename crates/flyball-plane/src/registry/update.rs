@@ -102,10 +102,12 @@ impl Registry {
         let change = Change {
             key: place.key(),
             expected: Some(current.revision),
-            object: new,
+            object: new.clone(),
             action,
         };
         match self.store.commit(change).await {
+            // The answer to an update that removed the object shows it as it was asked for, without the removal's revision.
+            Ok(_) if action == Action::Remove => Ok(Some(Arc::new(new))),
             Ok(event) => Ok(Some(event.object)),
             Err(CommitError::Conflict { .. }) => Ok(None),
             Err(error) => Err(failed(&error)),
@@ -188,8 +190,8 @@ fn check_uid(place: Place<'_>, new: &Value, old: &Value) -> Result<(), Refusal> 
     if asked.is_empty() || asked == found {
         return Ok(());
     }
-    let (plural, namespace, name) = (&place.kind.plural, place.namespace, place.name);
-    let path = [plural, namespace, name]
+    let (folder, namespace, name) = (place.kind.registry_folder(), place.namespace, place.name);
+    let path = [folder, namespace, name]
         .into_iter()
         .filter(|part| !part.is_empty())
         .collect::<Vec<_>>()

@@ -10,6 +10,7 @@ use super::{Gvk, Schema};
 
 mod scalar;
 mod state;
+pub(crate) mod syntax;
 mod visit;
 
 pub(crate) use scalar::json_kind;
@@ -46,6 +47,16 @@ pub(crate) enum Origin {
     Merged,
 }
 
+impl DecodeError {
+    /// Upstream's words where our reader has its own; a document that is JSON for Go was refused for another reason.
+    fn told(self, document: &[u8]) -> Self {
+        match self {
+            Self::Syntax(own) => Self::Syntax(syntax::problem(document).unwrap_or(own)),
+            other => other,
+        }
+    }
+}
+
 impl Schema {
     /// Decodes a document of a kind. A kind that is not built in is kept whole, and only duplicates are found.
     pub(crate) fn decode(&self, gvk: Gvk<'_>, document: &[u8]) -> Result<Decoded, DecodeError> {
@@ -55,7 +66,7 @@ impl Schema {
             .seed(gvk, &mut state)
             .deserialize(&mut reader)
             .and_then(|value| reader.end().map(|()| value));
-        state.finish(read)
+        state.finish(read).map_err(|error| error.told(document))
     }
 
     /// Decodes a value that is already JSON, where duplicates can no longer be seen.
@@ -87,7 +98,7 @@ pub(crate) fn decode_untyped(document: &[u8]) -> Result<Decoded, DecodeError> {
     let read = seed
         .deserialize(&mut reader)
         .and_then(|value| reader.end().map(|()| value));
-    state.finish(read)
+    state.finish(read).map_err(|error| error.told(document))
 }
 
 /// `strict decoding error: …`: what a server says that is asked for `fieldValidation=Strict`.

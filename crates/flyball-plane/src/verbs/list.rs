@@ -15,6 +15,7 @@ use crate::body::invalid_option;
 use crate::kind::{Kind, Scope};
 use crate::object;
 use crate::refusal::Refusal;
+use crate::schema::decode::syntax;
 use crate::store::{Entry, Key, Revision};
 
 const TOO_OLD_PAGE: &str = "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter.";
@@ -78,9 +79,29 @@ fn field_value(kind: &Kind, object: &Value, field: &str) -> String {
 /// Where the next page starts. The same fields as upstream's token, for people who decode it.
 #[derive(Serialize, Deserialize)]
 struct Page {
+    #[serde(default)]
     v: String,
+    #[serde(default)]
     rv: Revision,
+    #[serde(default)]
     start: String,
+}
+
+/// The form of the token.
+const PAGE_VERSION: &str = "meta.k8s.io/v1";
+
+/// Go's words for a text that is not base64: the place of its first wrong byte.
+fn illegal_base64(error: &base64::DecodeError, token: &str) -> String {
+    let at = match error {
+        base64::DecodeError::InvalidByte(at, _) | base64::DecodeError::InvalidLastSymbol(at, _) => {
+            *at
+        }
+        // Go stops where the group of four begins that does not end.
+        base64::DecodeError::InvalidLength(_) | base64::DecodeError::InvalidPadding => {
+            token.len() / 4 * 4
+        }
+    };
+    format!("illegal base64 data at input byte {at}")
 }
 
 impl Call {
@@ -190,7 +211,12 @@ impl Call {
                 "specifying resource version is not allowed when using continue",
             )),
             Some(asked) => {
-                let asked = self.check_not_newer(asked)?;
+                let asked = self.check_not_newer(asked).map_err(|mut refusal| {
+                    if refusal.code == http::StatusCode::BAD_REQUEST {
+                        refusal.message.insert_str(0, "invalid resource version: ");
+                    }
+                    refusal
+                })?;
                 let exact = self.query.get("resourceVersionMatch") == Some("Exact")
                     || (self.query.get("limit").is_some()
                         && self.query.get("resourceVersionMatch").is_none());
@@ -213,12 +239,22 @@ impl Call {
     }
 
     fn page(&self, token: &str) -> Result<Page, Refusal> {
-        let bad =
-            || Refusal::bad_request("continue key is not valid: it was not made by this server");
+        let bad = |why: String| {
+            Refusal::bad_request(format!(
+                "invalid continue token: continue key is not valid: {why}"
+            ))
+        };
         let bytes = base64::engine::general_purpose::URL_SAFE_NO_PAD
             .decode(token)
-            .map_err(|_| bad())?;
-        let page: Page = serde_json::from_slice(&bytes).map_err(|_| bad())?;
+            .map_err(|error| bad(illegal_base64(&error, token)))?;
+        let page: Page = serde_json::from_slice(&bytes)
+            .map_err(|error| bad(syntax::problem(&bytes).unwrap_or_else(|| error.to_string())))?;
+        if page.v != PAGE_VERSION {
+            return Err(bad(format!(
+                "server does not recognize this encoded version {}",
+                page.v
+            )));
+        }
         let state = self.api.registry.store.read();
         if state.events_after(&self.kind.stored, page.rv, 1).is_err() {
             return Err(Refusal::expired(TOO_OLD_PAGE));
@@ -235,7 +271,7 @@ impl Call {
 fn token(revision: Revision, last: &Key) -> String {
     let start = format!("{}/{}", last.namespace, last.name);
     let page = Page {
-        v: "meta.k8s.io/v1".to_owned(),
+        v: PAGE_VERSION.to_owned(),
         rv: revision,
         start,
     };

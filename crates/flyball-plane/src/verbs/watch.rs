@@ -114,7 +114,7 @@ impl Call {
         match asked.as_deref() {
             Some(asked) if !initial && asked != "0" => {
                 watcher.cursor = asked.parse().map_err(|_| {
-                    Refusal::bad_request(format!("Invalid value: {asked:?}: strconv.ParseUint: parsing {asked:?}: invalid syntax"))
+                    Refusal::unknown(format!("resourceVersion: Invalid value: {asked:?}: strconv.ParseUint: parsing {asked:?}: invalid syntax"))
                 })?;
             }
             _ => watcher.start(initial),

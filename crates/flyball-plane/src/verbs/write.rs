@@ -14,7 +14,6 @@ use crate::registry::{Mode, Part, Updated};
 use crate::schema::decode::{Decoded, Origin, decode_untyped};
 use crate::schema::{Gvk, Schema};
 
-const PATCHES: &str = "application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json";
 const APPLY: [&str; 2] = [
     "application/apply-patch+yaml",
     "application/apply-patch+cbor",
@@ -141,14 +140,10 @@ impl Call {
                     "server-side apply ({other}) is not served here: use client-side apply, which sends application/strategic-merge-patch+json (kubectl apply --server-side=false)"
                 )));
             }
-            _ => {
-                return Err(Refusal::unsupported_media_type(format!(
-                    "the body of the request was in an unknown format - accepted media types include: {PATCHES}"
-                )));
-            }
+            _ => return Err(Refusal::unknown_patch()),
         };
-        let Decoded { object, mut strict } = decode_untyped(body)
-            .map_err(|error| Refusal::bad_request(format!("error decoding patch: {error}")))?;
+        let Decoded { object, mut strict } =
+            decode_untyped(body).map_err(|_| Refusal::bad_request("invalid JSON patch"))?;
         if matches!(form, Form::Json) {
             for problem in &mut strict {
                 problem.insert_str(0, "json patch ");

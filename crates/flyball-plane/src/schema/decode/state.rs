@@ -54,7 +54,7 @@ impl<'s> State<'s> {
         if let Some(text) = self.fatal {
             return Err(DecodeError::Mismatch(text));
         }
-        let object = read.map_err(|error| DecodeError::Syntax(syntax(&error)))?;
+        let object = read.map_err(|error| DecodeError::Syntax(error.to_string()))?;
         match self.mismatch {
             Some(text) => Err(DecodeError::Mismatch(text)),
             None => Ok(Decoded {
@@ -145,14 +145,5 @@ impl<'s> State<'s> {
             }
             None => format!("json: cannot unmarshal {shape} into Go value of type {wanted}"),
         }
-    }
-}
-
-/// The parts of Go's syntax messages that are worth telling alike; the rest is our reader's own text.
-fn syntax(error: &serde_json::Error) -> String {
-    if error.is_eof() {
-        "unexpected end of JSON input".into()
-    } else {
-        error.to_string()
     }
 }
