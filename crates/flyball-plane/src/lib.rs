@@ -39,6 +39,7 @@
 //! | handshake and headers | 32 s | the connection is closed |
 //! | changes kept for watchers | 8192 ([`store::HISTORY_MAX`]) | 410 Expired as the last event |
 //! | changes waiting for the disk | 1024, 256 in one transaction | their senders wait |
+//! | tries to store a change | 2, the log written anew between | 500, then 503 until the disk works ([`store`]) |
 //! | tries against faster writers | 64 | 409 |
 //! | tries for a generated name | 8 | 409 |
 //! | age of Events | one hour | they are deleted |

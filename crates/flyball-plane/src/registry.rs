@@ -91,8 +91,23 @@ impl Registry {
 fn failed(error: &CommitError) -> Refusal {
     match error {
         CommitError::Stopped => Refusal::unavailable("the server is shutting down"),
-        CommitError::Log(_) | CommitError::Conflict { .. } => Refusal::internal(error),
+        CommitError::Doubtful(why) => {
+            Refusal::internal(format!("{error}: {}; {ADVICE}", cause(why)))
+        }
+        CommitError::Suspended(why) => {
+            Refusal::unavailable(format!("{error}: {}; {ADVICE}", cause(why)))
+        }
+        CommitError::Conflict { .. } => Refusal::internal(error),
     }
+}
+
+/// What to do when the disk fails.
+const ADVICE: &str =
+    "reads go on, and changes are taken again once the data folder's disk has room and works";
+
+/// The innermost cause, which names the fault.
+fn cause(error: &dyn std::error::Error) -> String {
+    error.source().map_or_else(|| error.to_string(), cause)
 }
 
 /// The revision an object carries; `None` when it carries none.
@@ -107,5 +122,39 @@ fn revision_of(object: &Value) -> Result<Option<Revision>, Refusal> {
                 "strconv.ParseUint: parsing {text:?}: invalid syntax"
             ))
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::OpenError;
+
+    #[test]
+    fn a_failing_disk_is_named_with_what_becomes_of_the_change_and_what_to_do() {
+        let full = || {
+            Arc::new(OpenError::from(redb::Error::Io(
+                std::io::ErrorKind::StorageFull.into(),
+            )))
+        };
+        let table = [
+            (CommitError::Doubtful(full()), 500, "is not made"),
+            (CommitError::Suspended(full()), 503, "nothing was changed"),
+        ];
+        for (error, code, became) in table {
+            let refusal = failed(&error);
+            assert_eq!(refusal.code.as_u16(), code);
+            for part in [
+                became,
+                "no storage space",
+                "once the data folder's disk has room",
+            ] {
+                assert!(
+                    refusal.message.contains(part),
+                    "{part:?} in {:?}",
+                    refusal.message
+                );
+            }
+        }
     }
 }

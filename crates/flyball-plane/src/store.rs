@@ -3,7 +3,29 @@
 //! Reads and watches come from memory (`state`). On disk a change is written to the log (`log`) and synced by the one
 //! writer thread (`writer`) before it is visible to anybody or acknowledged; in memory it is applied at once, so a
 //! runtime in virtual time never waits for another thread. Not here: what the objects mean.
+//!
+//! # When the disk fails
+//!
+//! A transaction whose write fails may have reached the disk or not; even a file that reads well may lose it with the next
+//! loss of power, because a failed sync leaves pages behind that nothing will write. So nobody guesses. The memory holds
+//! everything the log has to hold, and none of the change in doubt: the writer fills a new file from it, syncs it, renames it
+//! over the log, and tries the change once more. Then:
+//!
+//! - A fault that passes is noticed by nobody.
+//! - When the disk still fails, the sender gets [`CommitError::Doubtful`], later senders [`CommitError::Suspended`]. Each
+//!   batch of changes begins with writing the file anew, so the first that finds room ends the trouble, without a restart.
+//! - Reads and watches go on meanwhile, from the acknowledged state alone.
+//!
+//! **Invariant:** what is read or watched is acknowledged and on the disk for good.
+//! **Invariant:** a change that was not acknowledged is never seen while the process runs, and is gone for ever once another
+//! one is acknowledged. Only a process that ends in between may find it at its next start: the one transaction that was in
+//! doubt, whole, with the revisions it had; from then on it is acknowledged.
+//! **Invariant:** revisions that anybody has seen are never given again, over restarts as well.
+//!
+//! A start after a crash writes the file anew before it serves, for the same reason. It needs room for a second copy of the
+//! objects and the history, as every writing anew does.
 
+mod disk;
 mod folder;
 mod key;
 mod log;
@@ -18,9 +40,9 @@ use tokio::sync::watch;
 pub use key::{Key, ResourceName};
 pub use state::{Action, Change, Compacted, Entry, Event, Revision, State};
 
-use log::Log;
+use disk::{Disk, FolderDisk};
 use state::Staged;
-use writer::Writer;
+use writer::{Scribe, Writer};
 
 /// Changes kept for watchers that fall behind or reconnect. Upstream keeps five minutes; at the 20 changes a second of a
 /// busy small cluster this is about seven.
@@ -108,9 +130,13 @@ pub enum CommitError {
         /// What is there.
         found: Option<Revision>,
     },
-    /// The log could not be written; nothing was changed.
-    #[error("the store's log could not be written")]
-    Log(#[source] Arc<redb::Error>),
+    /// The disk failed while the change was written, and failed again when that was to be undone. Nobody sees the change, and
+    /// it is gone with the next one that is made; a process that ends before may find it at its next start.
+    #[error("the change could not be written to the disk and is not made")]
+    Doubtful(#[source] Arc<OpenError>),
+    /// The disk has failed before and still does; nothing was tried.
+    #[error("the disk takes no changes; nothing was changed")]
+    Suspended(#[source] Arc<OpenError>),
     /// The store is shutting down.
     #[error("the store is shutting down")]
     Stopped,
@@ -145,17 +171,19 @@ impl Store {
     /// # Errors
     /// [`OpenError`], one variant per thing to do about it.
     pub fn open(storage: &Storage, history_max: usize) -> Result<Self, OpenError> {
-        let mut state = State::new(history_max);
-        let Storage::Folder(path) = storage else {
-            return Ok(Self {
-                memory: Arc::new(Memory(RwLock::new(state))),
+        match storage {
+            Storage::Memory => Ok(Self {
+                memory: Arc::new(Memory(RwLock::new(State::new(history_max)))),
                 writer: None,
-            });
-        };
-        folder::prepare(path)?;
-        let log = Log::open(&folder::log_file(path), &mut state)?;
-        let memory = Arc::new(Memory(RwLock::new(state)));
-        let writer = Writer::start(log, Arc::clone(&memory)).map_err(OpenError::Writer)?;
+            }),
+            Storage::Folder(path) => Self::open_on(FolderDisk::open(path)?, history_max),
+        }
+    }
+
+    fn open_on<D: Disk>(disk: D, history_max: usize) -> Result<Self, OpenError> {
+        let scribe = Scribe::open(disk, history_max)?;
+        let memory = scribe.memory();
+        let writer = Writer::start(scribe).map_err(OpenError::Writer)?;
         Ok(Self {
             memory,
             writer: Some(Arc::new(writer)),
@@ -196,5 +224,7 @@ impl Store {
     }
 }
 
+#[cfg(test)]
+mod faults;
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::OpenError;
 
@@ -11,36 +11,32 @@ const MARKER: &str = "flyball-plane.format";
 /// The format this version reads and writes; a change of the log's layout takes the next number.
 const FORMAT: &str = "1";
 
-/// Makes the folder if it is missing and checks or writes its marker.
+/// Makes the folder if it is missing, checks or writes its marker, and returns it open.
 ///
 /// # Errors
 /// [`OpenError::Foreign`] when the folder holds files but no marker, [`OpenError::Format`] when the marker names
 /// another format.
-pub(crate) fn prepare(folder: &Path) -> Result<(), OpenError> {
+pub(super) fn prepare(folder: &Path) -> Result<fs::File, OpenError> {
     let marker = folder.join(MARKER);
+    let unusable = |source| OpenError::Folder {
+        folder: folder.to_owned(),
+        source,
+    };
     match fs::read_to_string(&marker) {
-        Ok(found) if found.trim() == FORMAT => Ok(()),
-        Ok(found) => Err(OpenError::Format {
-            folder: folder.to_owned(),
-            found: found.trim().to_owned(),
-            expected: FORMAT,
-        }),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            make(folder, &marker).map_err(|source| OpenError::Folder {
+        Ok(found) if found.trim() == FORMAT => {}
+        Ok(found) => {
+            return Err(OpenError::Format {
                 folder: folder.to_owned(),
-                source,
-            })?
+                found: found.trim().to_owned(),
+                expected: FORMAT,
+            });
         }
-        Err(source) => Err(OpenError::Folder {
-            folder: folder.to_owned(),
-            source,
-        }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            make(folder, &marker).map_err(unusable)??;
+        }
+        Err(source) => return Err(unusable(source)),
     }
-}
-
-/// The log's file in `folder`.
-pub(crate) fn log_file(folder: &Path) -> PathBuf {
-    folder.join("store.redb")
+    fs::File::open(marker).map_err(unusable)
 }
 
 fn make(folder: &Path, marker: &Path) -> io::Result<Result<(), OpenError>> {

@@ -60,6 +60,34 @@ pub struct Event {
     pub previous: Option<Entry>,
 }
 
+impl Event {
+    /// The change without its past, as the log keeps it.
+    pub(super) fn recorded(&self) -> Recorded {
+        Recorded {
+            key: self.key.clone(),
+            action: self.action,
+            object: Arc::clone(&self.object),
+        }
+    }
+}
+
+/// What the log keeps of a change, under its revision.
+#[derive(Clone, Debug)]
+pub(super) struct Recorded {
+    pub(super) key: Key,
+    pub(super) action: Action,
+    pub(super) object: Arc<Value>,
+}
+
+/// Everything the log has to hold.
+#[derive(Debug)]
+pub(super) struct Contents {
+    /// Live objects, history, and what the history's changes have superseded.
+    pub(super) records: BTreeMap<Revision, Recorded>,
+    /// The newest change that has left the history.
+    pub(super) compacted: Revision,
+}
+
 /// What a watcher of one resource needs to know besides the history.
 #[derive(Debug)]
 struct Lane {
@@ -238,10 +266,43 @@ impl State {
         self.objects.is_empty()
     }
 
-    /// The first changes that will leave the history when `incoming` more arrive.
-    pub(super) fn leaving(&self, incoming: usize) -> impl Iterator<Item = &Event> {
-        let excess = (self.history.len() + incoming).saturating_sub(self.history_max);
-        self.history.iter().take(excess)
+    /// The newest change that has left the history.
+    pub(super) fn compacted(&self) -> Revision {
+        self.compacted
+    }
+
+    /// Everything the log has to hold for this memory to be read back from it.
+    pub(super) fn contents(&self) -> Contents {
+        let mut records = BTreeMap::new();
+        let put = |key: &Key, entry: &Entry| Recorded {
+            key: key.clone(),
+            action: Action::Put,
+            object: Arc::clone(&entry.object),
+        };
+        for (key, entry) in &self.objects {
+            records.insert(entry.revision, put(key, entry));
+        }
+        for event in &self.history {
+            if let Some(previous) = &event.previous {
+                records.insert(previous.revision, put(&event.key, previous));
+            }
+            records.insert(event.revision, event.recorded());
+        }
+        Contents {
+            records,
+            compacted: self.compacted,
+        }
+    }
+
+    /// The changes that leave the history when `incoming` arrive, oldest first.
+    pub(super) fn leaving(&self, incoming: &[Event]) -> Vec<Event> {
+        let excess = (self.history.len() + incoming.len()).saturating_sub(self.history_max);
+        self.history
+            .iter()
+            .chain(incoming)
+            .take(excess)
+            .cloned()
+            .collect()
     }
 
     /// Checks one change against the memory and the changes already staged with it, and gives it its revision.

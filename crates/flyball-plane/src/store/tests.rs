@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::log::Log;
 use super::*;
 use crate::object;
 
@@ -116,7 +117,7 @@ async fn compaction_bounds_the_log_and_is_remembered() {
         );
     }
     let mut state = State::new(8);
-    let log = Log::open(&folder::log_file(dir.path()), &mut state).unwrap();
+    let log = Log::open(FolderDisk::open(dir.path()).unwrap(), &mut state).unwrap();
     assert!(
         log.records() <= 9,
         "8 of history and one predecessor, not {}",

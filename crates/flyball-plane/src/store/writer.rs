@@ -1,14 +1,15 @@
 //! The one writer of a store on disk: a thread that gathers waiting changes into one durable transaction (group commit),
 //! then takes them into memory, wakes the watchers and answers. Not here: what the changes are.
 
-use std::sync::Arc;
+use std::sync::{Arc, RwLock};
 use std::thread::JoinHandle;
 
 use tokio::sync::{mpsc, oneshot};
 
+use super::disk::Disk;
 use super::log::Log;
-use super::state::{Change, Event, Staged};
-use super::{CommitError, Memory};
+use super::state::{Change, Event, Staged, State};
+use super::{CommitError, Memory, OpenError};
 
 /// Changes that may wait for the writer; more make their senders wait.
 const QUEUE_MAX: usize = 1024;
@@ -16,9 +17,9 @@ const QUEUE_MAX: usize = 1024;
 /// does not wait for an endless batch.
 const BATCH_MAX: usize = 256;
 
-struct Request {
-    change: Change,
-    answer: oneshot::Sender<Result<Event, CommitError>>,
+pub(super) struct Request {
+    pub(super) change: Change,
+    pub(super) answer: oneshot::Sender<Result<Event, CommitError>>,
 }
 
 /// The handle to the writer thread. Dropping it lets the thread finish what is queued and end.
@@ -30,11 +31,11 @@ pub(super) struct Writer {
 
 impl Writer {
     /// Starts the thread.
-    pub(super) fn start(log: Log, memory: Arc<Memory>) -> std::io::Result<Self> {
+    pub(super) fn start<D: Disk>(mut scribe: Scribe<D>) -> std::io::Result<Self> {
         let (queue, requests) = mpsc::channel(QUEUE_MAX);
         let thread = std::thread::Builder::new()
             .name("plane-store".to_owned())
-            .spawn(move || run(&log, &memory, requests))?;
+            .spawn(move || run(&mut scribe, requests))?;
         Ok(Self {
             queue,
             thread: Some(thread),
@@ -63,7 +64,7 @@ impl Drop for Writer {
     }
 }
 
-fn run(log: &Log, memory: &Memory, mut requests: mpsc::Receiver<Request>) {
+fn run<D: Disk>(scribe: &mut Scribe<D>, mut requests: mpsc::Receiver<Request>) {
     while let Some(first) = requests.blocking_recv() {
         let mut batch = vec![first];
         while batch.len() < BATCH_MAX
@@ -71,39 +72,106 @@ fn run(log: &Log, memory: &Memory, mut requests: mpsc::Receiver<Request>) {
         {
             batch.push(next);
         }
-        write(log, memory, batch);
+        scribe.write(batch);
     }
 }
 
-fn write(log: &Log, memory: &Memory, batch: Vec<Request>) {
-    let mut staged = Staged::default();
-    let mut waiting = Vec::with_capacity(batch.len());
-    let durable = {
-        let state = memory.read();
-        for request in batch {
-            match state.stage(&staged, request.change) {
-                Ok(event) => {
-                    staged.push(event.clone());
-                    waiting.push((request.answer, event));
+/// Whether the log can be appended to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Health {
+    /// What it holds is what the memory holds.
+    Sound,
+    /// A write has failed since: it may hold one transaction more than the memory, and has to be written anew first.
+    InDoubt,
+}
+
+/// What the writer thread does with each batch.
+#[derive(Debug)]
+pub(super) struct Scribe<D> {
+    log: Log<D>,
+    memory: Arc<Memory>,
+    health: Health,
+}
+
+impl<D: Disk> Scribe<D> {
+    /// Opens the log on `disk` and reads it.
+    pub(super) fn open(disk: D, history_max: usize) -> Result<Self, OpenError> {
+        let mut state = State::new(history_max);
+        let log = Log::open(disk, &mut state)?;
+        Ok(Self {
+            log,
+            memory: Arc::new(Memory(RwLock::new(state))),
+            health: Health::Sound,
+        })
+    }
+
+    /// What the scribe publishes to.
+    pub(super) fn memory(&self) -> Arc<Memory> {
+        Arc::clone(&self.memory)
+    }
+
+    /// Checks, stores, publishes and answers `batch`, as one transaction.
+    pub(super) fn write(&mut self, batch: Vec<Request>) {
+        let mut staged = Staged::default();
+        let mut waiting = Vec::with_capacity(batch.len());
+        let leaving = {
+            let state = self.memory.read();
+            for request in batch {
+                match state.stage(&staged, request.change) {
+                    Ok(event) => {
+                        staged.push(event.clone());
+                        waiting.push((request.answer, event));
+                    }
+                    // A sender that no longer waits has been cancelled; its change was refused all the same.
+                    Err(error) => drop(request.answer.send(Err(error))),
                 }
-                // A sender that no longer waits has been cancelled; its change was refused all the same.
-                Err(error) => drop(request.answer.send(Err(error))),
             }
-        }
+            state.leaving(&staged.events)
+        };
         if staged.events.is_empty() {
             return;
         }
-        log.append(&staged.events, state.leaving(staged.events.len()))
-    };
-    let failure = durable.err().map(|error| {
-        tracing::error!(%error, "the store's log could not be written");
-        CommitError::Log(Arc::new(error))
-    });
-    if failure.is_none() {
-        memory.write().apply(staged.events);
+        // The lock is not held while the disk is waited for: this thread alone changes the memory, so it stays as staged.
+        let failure = self.store(&staged.events, &leaving).err();
+        if failure.is_none() {
+            self.memory.write().apply(staged.events);
+        }
+        for (answer, event) in waiting {
+            // As above: nobody waits for the answer of a cancelled request.
+            let _ = answer.send(failure.clone().map_or(Ok(event), Err));
+        }
     }
-    for (answer, event) in waiting {
-        // As above: nobody waits for the answer of a cancelled request.
-        let _ = answer.send(failure.clone().map_or(Ok(event), Err));
+
+    /// Appends to the log; when it is or gets in doubt, writes it anew and tries once more.
+    fn store(&mut self, events: &[Event], leaving: &[Event]) -> Result<(), CommitError> {
+        let before = self.health;
+        if before == Health::Sound {
+            match self.log.append(events, leaving) {
+                Ok(()) => return Ok(()),
+                Err(error) => {
+                    tracing::warn!(%error, "the store's log could not be written; writing it anew");
+                    self.health = Health::InDoubt;
+                }
+            }
+        }
+        let contents = self.memory.read().contents();
+        if let Err(error) = self.log.rewrite(&contents) {
+            tracing::error!(
+                error = &error as &dyn std::error::Error,
+                "the store takes no changes until its log can be written anew"
+            );
+            let error = Arc::new(error);
+            return Err(match before {
+                Health::Sound => CommitError::Doubtful(error),
+                Health::InDoubt => CommitError::Suspended(error),
+            });
+        }
+        match self.log.append(events, leaving) {
+            Ok(()) => {
+                self.health = Health::Sound;
+                Ok(())
+            }
+            Err(error) => Err(CommitError::Doubtful(Arc::new(error.into()))),
+        }
     }
 }
