@@ -2,6 +2,8 @@
 //! The format of the scripts is settled in `conformance/plane/FORMAT.md`. No expectation is made here: the genuine
 //! server's answer is the expectation.
 
+pub mod difference;
+pub mod matrix;
 pub mod normalise;
 pub mod run;
 pub mod script;

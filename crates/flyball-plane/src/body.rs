@@ -51,12 +51,17 @@ impl Strictness {
 
 /// The refusal of an option in the query.
 pub(crate) fn invalid_option(options_kind: &str, error: &crate::field::FieldError) -> Refusal {
+    invalid_options(options_kind, std::slice::from_ref(error))
+}
+
+/// The refusal of several options.
+pub(crate) fn invalid_options(options_kind: &str, errors: &[crate::field::FieldError]) -> Refusal {
     let subject = crate::refusal::Subject {
         group: "meta.k8s.io",
         resource: options_kind,
         name: "",
     };
-    Refusal::invalid(subject, std::slice::from_ref(error))
+    Refusal::invalid(subject, errors)
 }
 
 /// Reads a whole body.
@@ -130,13 +135,7 @@ impl<'a> Expected<'a> {
         strictness: Strictness,
     ) -> Result<(Value, Vec<String>), Refusal> {
         let gvk = self.gvk();
-        self.check_type(json)?;
-        let decoded = Schema::builtin()
-            .decode(gvk, json)
-            .map_err(|error| match error {
-                DecodeError::Syntax(why) => self.unrecognized(&why, json),
-                DecodeError::Mismatch(why) => Refusal::bad_request(unreadable(gvk, &why)),
-            })?;
+        let decoded = typed(gvk, json)?;
         self.settle(decoded, strictness, |why| {
             Refusal::bad_request(unreadable(gvk, why))
         })
@@ -176,75 +175,127 @@ impl<'a> Expected<'a> {
         refuse: impl Fn(&str) -> Refusal,
     ) -> Result<(Value, Vec<String>), Refusal> {
         let Decoded { object, strict } = decoded;
-        let warnings = match strictness {
-            Strictness::Strict if !strict.is_empty() => return Err(refuse(&strict_error(&strict))),
-            Strictness::Strict | Strictness::Ignore => Vec::new(),
-            Strictness::Warn => strict,
-        };
+        let warnings = judged(strict, strictness, refuse)?;
         let mut object = self.kind.decode(self.version, object);
         self.kind.strategy.default(&mut object);
         Ok((object, warnings))
     }
+}
 
-    /// Checks that the body says it is what the path says it is; a body that says nothing is taken for it.
-    fn check_type(&self, json: &[u8]) -> Result<(), Refusal> {
-        #[derive(serde::Deserialize)]
-        struct TypeMeta {
-            #[serde(default, rename = "apiVersion")]
-            api_version: String,
-            #[serde(default)]
-            kind: String,
-        }
-        let found: TypeMeta = serde_json::from_slice(json).map_err(|error| {
-            let why = syntax::problem(json).unwrap_or_else(|| error.to_string());
-            self.unrecognized(&why, json)
-        })?;
-        let expected = self.kind.api_version(&self.version.name);
-        if !found.api_version.is_empty() && found.api_version != expected {
-            return Err(Refusal::bad_request(
-                self.unregistered(&found.kind, &found.api_version),
-            ));
-        }
-        if !found.kind.is_empty() && found.kind != self.kind.kind {
-            return Err(Refusal::bad_request(
-                self.unregistered(&found.kind, &found.api_version),
-            ));
-        }
-        Ok(())
+/// Reads a body as an object of the type `gvk`, which it may name or leave out.
+///
+/// # Errors
+/// 400 with upstream's reason.
+pub(crate) fn typed(gvk: Gvk<'_>, json: &[u8]) -> Result<Decoded, Refusal> {
+    check_type(gvk, json).map_err(|error| match error {
+        TypeError::Unreadable(why) => unrecognized(gvk.kind, &why, json),
+        TypeError::Unregistered { kind, version, why } => Refusal::bad_request(format!(
+            "{kind} in version {version:?} cannot be handled as a {}: {why}",
+            gvk.kind
+        )),
+    })?;
+    Schema::builtin()
+        .decode(gvk, json)
+        .map_err(|error| match error {
+            DecodeError::Syntax(why) => unrecognized(gvk.kind, &why, json),
+            DecodeError::Mismatch(why) => Refusal::bad_request(unreadable(gvk, &why)),
+        })
+}
+
+/// As [`typed`], for the options of a request, of whose problems upstream tells as they are.
+///
+/// # Errors
+/// 400 with upstream's reason.
+pub(crate) fn options(gvk: Gvk<'_>, json: &[u8]) -> Result<Value, Refusal> {
+    check_type(gvk, json).map_err(|error| match error {
+        TypeError::Unreadable(why) => Refusal::bad_request(format!(
+            "couldn't get version/kind; json parse error: {why}"
+        )),
+        TypeError::Unregistered { why, .. } => Refusal::bad_request(why),
+    })?;
+    Schema::builtin()
+        .decode(gvk, json)
+        .map(|decoded| decoded.object)
+        .map_err(|error| Refusal::bad_request(error.to_string()))
+}
+
+/// What happens for fields that the type does not have: warnings, nothing, or a refusal.
+///
+/// # Errors
+/// Whatever `refuse` makes of them.
+pub(crate) fn judged(
+    problems: Vec<String>,
+    strictness: Strictness,
+    refuse: impl Fn(&str) -> Refusal,
+) -> Result<Vec<String>, Refusal> {
+    match strictness {
+        Strictness::Strict if !problems.is_empty() => Err(refuse(&strict_error(&problems))),
+        Strictness::Strict | Strictness::Ignore => Ok(Vec::new()),
+        Strictness::Warn => Ok(problems),
     }
+}
 
-    /// Upstream: `transformDecodeError` for a body that says it is of a type nobody knows.
-    fn unregistered(&self, kind: &str, api_version: &str) -> String {
-        let version = api_version.rsplit('/').next().unwrap_or_default();
-        format!(
-            "{kind} in version {version:?} cannot be handled as a {}: no kind {kind:?} is registered for version {api_version:?} in scheme \"pkg/runtime/scheme.go:111\"",
-            self.kind.kind
-        )
+/// A body does not say that it is of the expected type.
+enum TypeError {
+    /// What it says cannot be read.
+    Unreadable(String),
+    /// It says another type.
+    Unregistered {
+        kind: String,
+        version: String,
+        why: String,
+    },
+}
+
+fn check_type(gvk: Gvk<'_>, json: &[u8]) -> Result<(), TypeError> {
+    #[derive(serde::Deserialize)]
+    struct TypeMeta {
+        #[serde(default, rename = "apiVersion")]
+        api_version: String,
+        #[serde(default)]
+        kind: String,
     }
+    let TypeMeta { api_version, kind } = serde_json::from_slice(json).map_err(|error| {
+        TypeError::Unreadable(syntax::problem(json).unwrap_or_else(|| error.to_string()))
+    })?;
+    let (group, version) = api_version
+        .split_once('/')
+        .unwrap_or(("", api_version.as_str()));
+    let same_version = api_version.is_empty() || (group, version) == (gvk.group, gvk.version);
+    if same_version && (kind.is_empty() || kind == gvk.kind) {
+        return Ok(());
+    }
+    let why = format!(
+        "no kind {kind:?} is registered for version {api_version:?} in scheme \"pkg/runtime/scheme.go:111\""
+    );
+    Err(TypeError::Unregistered {
+        version: version.to_owned(),
+        kind,
+        why,
+    })
+}
 
-    /// Upstream: `transformDecodeError` for a body whose type could not be found.
-    fn unrecognized(&self, why: &str, json: &[u8]) -> Refusal {
-        use std::fmt::Write as _;
-        const SHOWN: usize = 30;
-        let shown = &json[..json.len().min(SHOWN)];
-        let mut summary = String::new();
-        match std::str::from_utf8(shown) {
-            _ if json.is_empty() => summary.push_str("<empty>"),
-            Ok(text) if is_printable(text) => summary.push_str(text),
-            _ => {
-                for byte in shown {
-                    let _ = write!(summary, "{byte:02x}");
-                }
+/// Upstream: `transformDecodeError` for a body whose type could not be found.
+fn unrecognized(kind: &str, why: &str, json: &[u8]) -> Refusal {
+    use std::fmt::Write as _;
+    const SHOWN: usize = 30;
+    let shown = &json[..json.len().min(SHOWN)];
+    let mut summary = String::new();
+    match std::str::from_utf8(shown) {
+        _ if json.is_empty() => summary.push_str("<empty>"),
+        Ok(text) if is_printable(text) => summary.push_str(text),
+        _ => {
+            for byte in shown {
+                let _ = write!(summary, "{byte:02x}");
             }
         }
-        if json.len() > SHOWN {
-            summary.push_str(" ...");
-        }
-        Refusal::bad_request(format!(
-            "the object provided is unrecognized (must be of type {}): couldn't get version/kind; json parse error: {why} ({summary})",
-            self.kind.kind
-        ))
     }
+    if json.len() > SHOWN {
+        summary.push_str(" ...");
+    }
+    Refusal::bad_request(format!(
+        "the object provided is unrecognized (must be of type {kind}): couldn't get version/kind; json parse error: {why} ({summary})"
+    ))
 }
 
 /// Upstream shows such a body as it is, and the bytes of others.

@@ -46,6 +46,11 @@ impl Entropy {
             .collect()
     }
 
+    /// A number below `end`, which is above zero.
+    pub(crate) fn number_below(&self, end: u32) -> u32 {
+        (self.next() % u64::from(end)) as u32
+    }
+
     /// Sixty-four bits: `SplitMix64`, a full-period generator of one word of state.
     fn next(&self) -> u64 {
         let mut state = self.state.lock().expect("no holder of this lock panics");

@@ -10,10 +10,11 @@ use flyball_api::name;
 pub(crate) use flyball_api::validation::metadata::Scope;
 use serde_json::{Value, json};
 
+use crate::entropy::Entropy;
 use crate::field::FieldError;
 use crate::object;
-use crate::refusal::Subject;
-use crate::store::ResourceName;
+use crate::refusal::{Refusal, Subject};
+use crate::store::{Key, ResourceName, State};
 
 /// Text that is known at build time for built-in kinds.
 pub(crate) type Text = Cow<'static, str>;
@@ -224,10 +225,13 @@ impl Kind {
         }
     }
 
-    /// The subject of a refusal about an invalid object, by kind.
+    /// The subject of a refusal about an invalid object, by kind; its group is the stored form's.
     pub(crate) fn kind_subject<'a>(&'a self, name: &'a str) -> Subject<'a> {
         Subject {
-            group: &self.group,
+            group: self
+                .stored_api_version
+                .split_once('/')
+                .map_or("", |(group, _)| group),
             resource: &self.kind,
             name,
         }
@@ -274,6 +278,48 @@ fn api_version(group: &str, version: &str) -> String {
     }
 }
 
+/// Whose rules the metadata of a kind obeys besides those of all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MetadataRules {
+    /// Finalizers are qualified or known. Upstream: core validation `ValidateObjectMeta`.
+    Core,
+    /// No more rules, or the kind checks them itself. Upstream: apimachinery `ValidateObjectMeta`.
+    General,
+}
+
+/// What the rules for a new object may look at besides the object.
+pub(crate) struct Surroundings<'a> {
+    /// The objects as they are.
+    pub(crate) state: &'a State,
+    /// What names things.
+    pub(crate) entropy: &'a Entropy,
+}
+
+impl<'a> Surroundings<'a> {
+    /// An object of a core kind.
+    pub(crate) fn object(&self, plural: &str, namespace: &str, name: &str) -> Option<&'a Value> {
+        let key = Key::new(&ResourceName::from(plural), namespace, name);
+        self.state.get(&key).map(|entry| &*entry.object)
+    }
+
+    /// All objects of a core kind.
+    pub(crate) fn objects(&self, plural: &str) -> impl Iterator<Item = &'a Value> {
+        self.state
+            .range(&ResourceName::from(plural), None, None)
+            .map(|(_, entry)| &*entry.object)
+    }
+
+    /// Five letters or digits.
+    pub(crate) fn suffix(&self) -> String {
+        self.entropy.suffix()
+    }
+
+    /// A number below `end`.
+    pub(crate) fn number_below(&self, end: u32) -> u32 {
+        self.entropy.number_below(end)
+    }
+}
+
 /// The rules of one kind. Objects are in their stored form. The defaults fit a kind with a `spec`, a `status` and a generation.
 pub(crate) trait Strategy: fmt::Debug + Send + Sync {
     /// Fills in what upstream fills in when the object is decoded.
@@ -284,6 +330,11 @@ pub(crate) trait Strategy: fmt::Debug + Send + Sync {
         Some(json!({}))
     }
 
+    /// What a status says that says nothing: the fields upstream's type always writes.
+    fn zero_status(&self) -> Option<Value> {
+        self.empty_status()
+    }
+
     /// Whether `metadata.generation` counts changes of `spec`.
     fn has_generation(&self) -> bool {
         true
@@ -292,6 +343,14 @@ pub(crate) trait Strategy: fmt::Debug + Send + Sync {
     /// Whether an update counts as a new generation.
     fn counts_as_change(&self, object: &Value, old: &Value) -> bool {
         object.get("spec") != old.get("spec")
+    }
+
+    /// Settles a new object by what else there is, before everything below.
+    ///
+    /// # Errors
+    /// Whatever upstream's admission refuses.
+    fn admit(&self, _object: &mut Value, _around: &Surroundings<'_>) -> Result<(), Refusal> {
+        Ok(())
     }
 
     /// Settles a new object before it is validated.
@@ -321,6 +380,11 @@ pub(crate) trait Strategy: fmt::Debug + Send + Sync {
     /// The rule for names: the problems of one.
     fn name_rule(&self) -> fn(&str) -> Vec<String> {
         name::dns_subdomain
+    }
+
+    /// Which rules the metadata obeys.
+    fn metadata_rules(&self) -> MetadataRules {
+        MetadataRules::Core
     }
 
     /// Seconds of grace of a deletion that asks for `asked`; `None` when the kind is removed at once.

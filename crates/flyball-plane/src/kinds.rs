@@ -8,6 +8,7 @@ mod horizontal_pod_autoscaler;
 mod lease;
 mod namespace;
 mod pod;
+mod pod_admission;
 mod pod_template;
 mod replica_set;
 mod replication_controller;

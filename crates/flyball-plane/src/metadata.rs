@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::entropy::Entropy;
 use crate::field::{self, FieldError};
-use crate::kind::Kind;
+use crate::kind::{Kind, MetadataRules};
 use crate::object;
 use crate::refusal::Refusal;
 
@@ -107,7 +107,11 @@ pub(crate) fn carry_over(object: &mut Value, old: &Value) {
 /// The problems of a new object's metadata.
 pub(crate) fn validate(kind: &Kind, object: &Value) -> Vec<FieldError> {
     match typed(object) {
-        Ok(meta) => rules::check(&meta, kind.scope, kind.strategy.name_rule()),
+        Ok(meta) => {
+            let mut problems = rules::check(&meta, kind.scope, kind.strategy.name_rule());
+            problems.extend(finalizer_names(kind, &meta));
+            problems
+        }
         Err(problem) => vec![problem],
     }
 }
@@ -115,8 +119,19 @@ pub(crate) fn validate(kind: &Kind, object: &Value) -> Vec<FieldError> {
 /// The problems of changed metadata.
 pub(crate) fn validate_update(kind: &Kind, object: &Value, old: &Value) -> Vec<FieldError> {
     match (typed(object), typed(old)) {
-        (Ok(new), Ok(old)) => rules::check_common(&new, &old, kind.scope),
+        (Ok(new), Ok(old)) => {
+            let mut problems = rules::check_common(&new, &old, kind.scope);
+            problems.extend(finalizer_names(kind, &new));
+            problems
+        }
         (Err(problem), _) | (_, Err(problem)) => vec![problem],
+    }
+}
+
+fn finalizer_names(kind: &Kind, meta: &ObjectMeta) -> Vec<FieldError> {
+    match kind.strategy.metadata_rules() {
+        MetadataRules::Core => rules::check_finalizer_names(meta),
+        MetadataRules::General => Vec::new(),
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::{fs, io};
 
 use flyball_clock::Clock;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio_util::task::TaskTracker;
 
@@ -18,10 +18,11 @@ use crate::listen::{self, ListenError};
 use crate::registry::{Mode, Registry};
 use crate::service::Service;
 use crate::store::{self, OpenError, Storage, Store};
+use crate::workload::namespace;
 use crate::{kinds, kubeconfig, secret, workloads};
 
 /// Namespaces every cluster has, made at start.
-const NAMESPACES: [&str; 2] = ["default", "kube-system"];
+const NAMESPACES: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
 
 /// Who can reach a plane's listener.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -175,22 +176,35 @@ impl Plane {
             tasks: TaskTracker::new(),
         };
         for name in NAMESPACES {
-            plane.make_namespace(name).await?;
+            let object =
+                json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
+            plane.make("namespaces", "", name, object).await?;
         }
         if plane.config.controllers == Controllers::Run {
+            // The controllers would make it a moment later, and a client's first pod needs it.
+            for name in NAMESPACES {
+                let object = namespace::default_account(name);
+                plane.make("serviceaccounts", name, name, object).await?;
+            }
             plane.tasks.spawn(workloads::run(Arc::clone(&plane.api)));
         }
         Ok(plane)
     }
 
-    async fn make_namespace(&self, name: &'static str) -> Result<(), PlaneError> {
+    /// Makes an object of a namespace every cluster has, unless it is there.
+    async fn make(
+        &self,
+        plural: &str,
+        within: &str,
+        name: &'static str,
+        object: Value,
+    ) -> Result<(), PlaneError> {
         let registry = &self.api.registry;
         let kind = registry
             .kinds
-            .by_plural("", "namespaces")
-            .expect("namespaces are built in");
-        let object = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
-        match registry.create(kind, "", object, Mode::Commit).await {
+            .by_plural("", plural)
+            .expect("namespaces and accounts are built in");
+        match registry.create(kind, within, object, Mode::Commit).await {
             Err(refusal) if refusal.reason != "AlreadyExists" => Err(PlaneError::Namespace {
                 name,
                 why: refusal.message,

@@ -88,7 +88,7 @@ impl Service {
             return self.metrics(&path, &head);
         }
         let group = path.served.group.clone();
-        match Call::resolve(&self.api, path, head.query, head.headers) {
+        match Call::resolve(&self.api, path, head.query, head.headers, &head.method) {
             None => self.nothing_at(&group),
             Some(Err(refusal)) => respond::refused(&refusal),
             Some(Ok(call)) => call.answer(&head.method, body).await,

@@ -84,6 +84,7 @@ impl Call {
         path: ResourcePath,
         query: Query,
         headers: HeaderMap,
+        method: &Method,
     ) -> Option<Result<Self, Refusal>> {
         let kind = api
             .registry
@@ -95,9 +96,9 @@ impl Call {
         {
             return None;
         }
-        let streams = match path.name {
-            Some(_) => Streams::Never,
-            None => Streams::Possible,
+        let streams = match (method, &path.name) {
+            (&Method::GET, None) => Streams::Possible,
+            _ => Streams::Never,
         };
         let form = Form::check_routable(&headers, streams)
             .and_then(|()| Form::accepted(&headers, &[Shape::Table, Shape::Metadata]));

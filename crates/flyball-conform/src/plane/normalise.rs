@@ -11,6 +11,9 @@ use crate::plane::server::Incoming;
 /// Times within a day of the run are the server's doing; others a script has put there.
 const RECENT_S: i64 = 86_400;
 
+/// What begins the generated name of the volume with a pod's token.
+const TOKEN_VOLUME: &str = "kube-api-access-";
+
 /// Headers that are compared.
 const HEADERS: [&str; 5] = [
     "content-type",
@@ -28,7 +31,6 @@ pub struct Normaliser {
     uids: Ordinals,
     revisions: Ordinals,
     names: Ordinals,
-    addresses: Addresses,
 }
 
 /// Texts in the order in which they were first seen.
@@ -51,7 +53,6 @@ impl Normaliser {
             uids: Ordinals::default(),
             revisions: Ordinals::default(),
             names: Ordinals::default(),
-            addresses: Addresses::default(),
         }
     }
 
@@ -171,13 +172,18 @@ impl Normaliser {
         if let Some(word) = self.time(text) {
             return word.to_owned();
         }
+        if is_service_address(text) {
+            return "<ip>".to_owned();
+        }
         let mut text = text.to_owned();
         for (name, ordinal) in &self.names.0 {
             text = text.replace(name, &format!("<name:{ordinal}>"));
         }
+        if text.len() == TOKEN_VOLUME.len() + 5 && text.starts_with(TOKEN_VOLUME) {
+            return format!("{TOKEN_VOLUME}<name>");
+        }
         let text = self.named(&text);
         let text = without_record(&text);
-        let text = self.addresses.replaced(&text);
         self.identities(&text)
     }
 
@@ -220,28 +226,25 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Addresses of services, of which each server takes any that is free.
-#[derive(Debug, Default)]
-struct Addresses(Ordinals);
-
-impl Addresses {
-    /// A text with its address, if it is one or holds nothing else, as an ordinal.
-    fn replaced(&mut self, text: &str) -> String {
-        if text.starts_with("10.96.") && text.parse::<std::net::Ipv4Addr>().is_ok() {
-            return format!("<ip:{}>", self.0.of(text));
-        }
-        text.to_owned()
-    }
+/// True for the address of a service, of which each server takes any that is free.
+fn is_service_address(text: &str) -> bool {
+    text.starts_with("10.96.") && text.parse::<std::net::Ipv4Addr>().is_ok()
 }
 
 /// A text without the revision an object happens to have, which is the one number of upstream's texts that differs by run.
 fn without_record(text: &str) -> String {
-    const BEFORE: &str = "ResourceVersion in record (";
-    let Some((head, tail)) = text.split_once(BEFORE) else {
-        return text.to_owned();
-    };
-    let rest = tail.trim_start_matches(|digit: char| digit.is_ascii_digit());
-    format!("{head}{BEFORE}<rv>{rest}")
+    const BEFORE: [&str; 3] = [
+        "ResourceVersion in record (",
+        "ResourceVersion in object meta: ",
+        ", current: ",
+    ];
+    for before in BEFORE {
+        if let Some((head, tail)) = text.split_once(before) {
+            let rest = tail.trim_start_matches(|digit: char| digit.is_ascii_digit());
+            return format!("{head}{before}<rv>{rest}");
+        }
+    }
+    text.to_owned()
 }
 
 /// `5s`, `2m3s`, `<unknown>` stays.

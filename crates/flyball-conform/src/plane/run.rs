@@ -11,6 +11,8 @@ use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use serde_json::{Value, json};
 
+use crate::plane::difference::Differences;
+use crate::plane::matrix::Matrix;
 use crate::plane::normalise::Normaliser;
 use crate::plane::script::{Placed, Script, Step};
 use crate::plane::server::{Connection, Incoming, Outgoing, Server};
@@ -20,8 +22,10 @@ use crate::report::{Tally, Verdict};
 const AT_ONCE: usize = 8;
 
 /// Both servers.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Pair {
+    /// What is meant to differ.
+    pub differences: Differences,
     /// The referee.
     pub genuine: Server,
     /// Ours.
@@ -40,27 +44,43 @@ struct Side {
     normaliser: Normaliser,
 }
 
-/// Runs `scripts` and writes each difference to `out`, in the order of the scripts. Counts requests.
+/// A request that both have answered.
+#[derive(Debug)]
+pub struct Asked {
+    /// Method and path.
+    pub request: String,
+    /// The genuine server's status.
+    pub status: u64,
+    /// Whether the answers agree.
+    pub verdict: Verdict,
+}
+
+/// Runs `scripts` and writes each difference to `out`, in the order of the scripts. Counts requests, also in `matrix`.
 ///
 /// # Errors
 /// A server that cannot be reached.
-pub async fn scripts(pair: &Pair, scripts: &[Placed], out: &mut impl Write) -> Result<Tally> {
+pub async fn scripts(
+    pair: &Pair,
+    scripts: &[Placed],
+    matrix: &mut Matrix,
+    out: &mut impl Write,
+) -> Result<Tally> {
     let mut tally = Tally::default();
     let mut runs = stream::iter(scripts.iter().enumerate())
-        .map(|(index, placed)| async move { (placed, script(pair, index, &placed.script).await) })
+        .map(|(index, placed)| async move {
+            let namespace = format!("c{}-{index}", pair.run);
+            (placed, script(pair, &namespace, &placed.script).await)
+        })
         .buffered(AT_ONCE);
-    while let Some((placed, verdicts)) = runs.next().await {
-        let file = placed.file.display();
-        let verdicts = verdicts.with_context(|| format!("{file}: {}", placed.script.name))?;
-        for (step, verdict) in placed.script.steps.iter().zip(&verdicts) {
-            tally.count(verdict);
-            if let Verdict::Failed(difference) = verdict {
-                let name = &placed.script.name;
-                writeln!(
-                    out,
-                    "FAILED {file}: {name}\n  {}\n{difference}",
-                    title(step)
-                )?;
+    while let Some((placed, asked)) = runs.next().await {
+        let place = format!("{}: {}", placed.file.display(), placed.script.name);
+        for one in asked.with_context(|| place.clone())? {
+            tally.count(&one.verdict);
+            if let Some((method, target)) = one.request.split_once(' ') {
+                matrix.count(method, target, one.status);
+            }
+            if let Verdict::Failed(difference) = one.verdict {
+                writeln!(out, "FAILED {place}\n  {}\n{difference}", one.request)?;
             }
         }
     }
@@ -68,31 +88,48 @@ pub async fn scripts(pair: &Pair, scripts: &[Placed], out: &mut impl Write) -> R
 }
 
 fn title(step: &Step) -> String {
-    step.request
-        .clone()
-        .unwrap_or_else(|| format!("WATCH {}", step.watch.as_deref().unwrap_or_default()))
+    match (&step.request, &step.watch) {
+        (Some(request), _) => request.clone(),
+        (None, Some(path)) => format!("GET {}", watched(path.clone())),
+        (None, None) => String::new(),
+    }
 }
 
-/// The verdict on each step of one script.
+/// The path of a watch, as it is asked.
+fn watched(mut path: String) -> String {
+    path.push(if path.contains('?') { '&' } else { '?' });
+    path.push_str("watch=true");
+    path
+}
+
+/// The answers to each step of one script in `namespace`.
 ///
 /// # Errors
 /// A server that cannot be reached, a request that cannot be written.
-pub async fn script(pair: &Pair, index: usize, script: &Script) -> Result<Vec<Verdict>> {
-    let namespace = format!("c{}-{index}", pair.run);
-    let mut genuine = Side::enter(&pair.genuine, &namespace, pair.now_s).await?;
-    let mut plane = Side::enter(&pair.plane, &namespace, pair.now_s).await?;
-    let mut verdicts = Vec::new();
+pub async fn script(pair: &Pair, namespace: &str, script: &Script) -> Result<Vec<Asked>> {
+    let mut genuine = Side::enter(&pair.genuine, namespace, pair.now_s).await?;
+    let mut plane = Side::enter(&pair.plane, namespace, pair.now_s).await?;
+    let mut all = Vec::new();
     for step in &script.steps {
         let (expected, actual) = tokio::join!(genuine.take(step), plane.take(step));
-        let (expected, actual) = (expected?, actual?);
-        verdicts.push(match step.want {
-            Some(status) if expected["status"] != status => Verdict::Failed(format!(
-                "the genuine server does not answer {status} but {expected:#}\n"
+        let (mut expected, mut actual) = (expected?, actual?);
+        let request = title(step);
+        let status = expected["status"].as_u64().unwrap_or(0);
+        pair.differences
+            .take_out(&request, &mut expected, &mut actual);
+        let verdict = match step.want {
+            Some(wanted) if u64::from(wanted) != status => Verdict::Failed(format!(
+                "the genuine server does not answer {wanted} but {expected:#}\n"
             )),
             _ => Verdict::equal(&expected, &actual),
+        };
+        all.push(Asked {
+            request,
+            status,
+            verdict,
         });
     }
-    Ok(verdicts)
+    Ok(all)
 }
 
 impl Side {
@@ -162,8 +199,7 @@ impl Side {
         };
         let mut target = self.filled(target);
         if step.watch.is_some() {
-            target.push(if target.contains('?') { '&' } else { '?' });
-            target.push_str("watch=true");
+            target = watched(target);
         }
         let method: Method = method.parse()?;
         Ok(Outgoing {

@@ -94,10 +94,18 @@ impl Kind {
     }
 
     /// The words a template may use in a text.
-    fn words(&self) -> [(&'static str, String); 6] {
+    fn words(&self) -> [(&'static str, String); 7] {
         let name = if self.cluster { "{ns}-" } else { "" };
         [
             ("{path}", self.path()),
+            (
+                "{absent}",
+                format!(
+                    "{}/namespaces/{{ns}}-absent/{}",
+                    self.group_path(),
+                    self.plural
+                ),
+            ),
             ("{all}", format!("{}/{}", self.group_path(), self.plural)),
             ("{name}", name.to_owned()),
             ("{kind}", self.kind.clone()),

@@ -23,9 +23,6 @@ impl Strategy for ControllerRevision {
 
     fn validate(&self, object: &Value) -> Vec<FieldError> {
         let mut errors = Vec::new();
-        if object.get("data").is_none_or(Value::is_null) {
-            errors.push(field::required("data", "data is mandatory"));
-        }
         if object.get("revision").and_then(Value::as_i64).unwrap_or(0) < 0 {
             let value = object.get("revision").cloned().unwrap_or_default();
             errors.push(field::invalid(
@@ -33,6 +30,9 @@ impl Strategy for ControllerRevision {
                 value,
                 "must be greater than or equal to 0",
             ));
+        }
+        if object.get("data").is_none_or(Value::is_null) {
+            errors.push(field::required("data", "data is mandatory"));
         }
         errors
     }

@@ -34,6 +34,13 @@ impl Strategy for Deployment {
         object.get("spec") != old.get("spec") || annotations(object) != annotations(old)
     }
 
+    fn prepare_status(&self, object: &mut Value, old: &Value) {
+        match old.pointer("/metadata/labels") {
+            Some(labels) => object::set_meta(object, "labels", labels.clone()),
+            None => object::remove_meta(object, "labels"),
+        }
+    }
+
     fn validate(&self, object: &Value) -> Vec<FieldError> {
         let mut errors = workload::validate(object, "deployment");
         errors.extend(strategy(object));

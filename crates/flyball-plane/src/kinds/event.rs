@@ -1,10 +1,11 @@
 //! Events, served as core/v1 and as events.k8s.io/v1 over one store; the stored form is core/v1.
 //! Source: registry/core/event/strategy.go, pkg/apis/events/v1/conversion.go, core validation events.go.
 
+use flyball_api::name;
 use serde_json::{Map, Value, json};
 
 use crate::field::{self, FieldError};
-use crate::kind::{Codec, Kind, PutRule, Strategy, Version};
+use crate::kind::{Codec, Kind, MetadataRules, PutRule, Strategy, Version};
 use crate::object;
 
 /// Fields a selector may name in core/v1.
@@ -38,6 +39,14 @@ const NEW_FIELDS: [&str; 10] = [
 #[derive(Debug)]
 struct Event {
     fields: &'static [&'static str],
+    served: Served,
+}
+
+/// Through which group an event comes; the newer one checks more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Served {
+    Core,
+    Events,
 }
 
 pub(super) fn kinds() -> [Kind; 2] {
@@ -47,6 +56,7 @@ pub(super) fn kinds() -> [Kind; 2] {
         "Event",
         Event {
             fields: &CORE_FIELDS,
+            served: Served::Core,
         },
     )
     .short(&["ev"]);
@@ -60,6 +70,7 @@ pub(super) fn kinds() -> [Kind; 2] {
         "Event",
         Event {
             fields: &NEW_FIELDS,
+            served: Served::Events,
         },
     )
     .short(&["ev"]);
@@ -131,22 +142,44 @@ impl Strategy for Event {
         false
     }
 
-    fn validate(&self, object: &Value) -> Vec<FieldError> {
-        let involved = object
-            .pointer("/involvedObject/namespace")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
-        let namespace = object::namespace(object);
-        let fits = involved == namespace
-            || (involved.is_empty() && matches!(namespace, "default" | "kube-system"));
-        if fits {
-            return Vec::new();
+    fn name_rule(&self) -> fn(&str) -> Vec<String> {
+        match self.served {
+            Served::Core => name::path_segment,
+            Served::Events => name::dns_subdomain,
         }
-        vec![field::invalid(
-            "involvedObject.namespace",
-            involved,
-            "does not match event.namespace",
-        )]
+    }
+
+    fn metadata_rules(&self) -> MetadataRules {
+        match self.served {
+            Served::Core => MetadataRules::General,
+            Served::Events => MetadataRules::Core,
+        }
+    }
+
+    fn validate(&self, object: &Value) -> Vec<FieldError> {
+        let mut errors = self.legacy(object);
+        if self.served == Served::Events {
+            errors.extend(strict(object));
+        }
+        errors
+    }
+
+    fn validate_update(&self, object: &Value, old: &Value) -> Vec<FieldError> {
+        let mut errors = self.legacy(object);
+        if self.served == Served::Core {
+            return errors;
+        }
+        if object.get("series") != old.get("series") {
+            errors.extend(series(object));
+        }
+        errors.extend(IMMUTABLE.iter().filter_map(|field| {
+            let (new, old) = (object.get(*field), old.get(*field));
+            (new != old).then(|| {
+                let value = new.cloned().unwrap_or_default();
+                field::invalid(field, value, "field is immutable")
+            })
+        }));
+        errors
     }
 
     fn selectable_fields(&self) -> &'static [&'static str] {
@@ -182,6 +215,130 @@ impl Strategy for Event {
             },
         }
     }
+}
+
+/// Fields of the stored form that an update through the newer group may not change, in upstream's order.
+const IMMUTABLE: [&str; 13] = [
+    "involvedObject",
+    "reason",
+    "message",
+    "source",
+    "firstTimestamp",
+    "lastTimestamp",
+    "count",
+    "type",
+    "eventTime",
+    "action",
+    "related",
+    "reportingComponent",
+    "reportingInstance",
+];
+
+impl Event {
+    /// Source: core validation events.go `legacyValidateEvent`.
+    fn legacy(&self, object: &Value) -> Vec<FieldError> {
+        let involved = object
+            .pointer("/involvedObject/namespace")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        let namespace = object::namespace(object);
+        let is_timed = object.get("eventTime").is_some_and(Value::is_string);
+        let fits = match (is_timed, involved) {
+            (false, "") => namespace == "default",
+            (false, _) => involved == namespace,
+            (true, "") => ["default", "kube-system"].contains(&namespace),
+            (true, _) => true,
+        };
+        let mut errors = Vec::new();
+        if !fits {
+            let detail = "does not match event.namespace";
+            errors.push(field::invalid("involvedObject.namespace", involved, detail));
+        }
+        if is_timed {
+            errors.extend(self.texts(object));
+        }
+        errors
+    }
+
+    fn texts(&self, object: &Value) -> Vec<FieldError> {
+        let controller = match self.served {
+            Served::Core => "reportingComponent",
+            Served::Events => "reportingController",
+        };
+        let text = |field: &str| {
+            object
+                .get(field)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+        };
+        let reporter = text("reportingComponent");
+        let mut errors = Vec::new();
+        if reporter.is_empty() {
+            errors.push(field::required(controller, ""));
+        }
+        let invalid = |why| field::invalid(controller, reporter, why);
+        errors.extend(name::label_key(reporter).into_iter().map(invalid));
+        for (field, characters_max) in
+            [("reportingInstance", 128), ("action", 128), ("reason", 128)]
+        {
+            if text(field).is_empty() {
+                errors.push(field::required(field, ""));
+            }
+            errors.extend(too_long(field, text(field), characters_max));
+        }
+        errors.extend(too_long("message", text("message"), 1024));
+        errors
+    }
+}
+
+fn too_long(field: &str, text: &str, bytes_max: usize) -> Option<FieldError> {
+    let detail = format!("can have at most {bytes_max} characters");
+    (text.len() > bytes_max).then(|| field::invalid(field, "", detail))
+}
+
+/// Source: core validation events.go `validateV1EventSeries`.
+fn series(object: &Value) -> Vec<FieldError> {
+    let Some(series) = object.get("series").filter(|series| series.is_object()) else {
+        return Vec::new();
+    };
+    let mut errors = Vec::new();
+    if series.get("count").and_then(Value::as_i64).unwrap_or(0) < 2 {
+        errors.push(field::invalid("series.count", "", "should be at least 2"));
+    }
+    if series.get("lastObservedTime").is_none_or(Value::is_null) {
+        errors.push(field::required("series.lastObservedTime", ""));
+    }
+    errors
+}
+
+/// What only the newer group demands of a new event. Source: core validation events.go `ValidateEventCreate`.
+fn strict(object: &Value) -> Vec<FieldError> {
+    let mut errors = series(object);
+    if object.get("eventTime").is_none_or(Value::is_null) {
+        errors.push(field::required("eventTime", ""));
+    }
+    let kind = object
+        .get("type")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    if !["Normal", "Warning"].contains(&kind) {
+        errors.push(field::invalid(
+            "type",
+            "",
+            format!("has invalid value: {kind}"),
+        ));
+    }
+    let is_set = |field: &str| match object.get(field) {
+        Some(Value::Object(fields)) => !fields.is_empty(),
+        Some(Value::Number(number)) => number.as_i64() != Some(0),
+        other => other.is_some_and(|value| !value.is_null()),
+    };
+    for field in ["firstTimestamp", "lastTimestamp", "count", "source"] {
+        if is_set(field) {
+            errors.push(field::invalid(field, "", "needs to be unset"));
+        }
+    }
+    errors
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use flyball_api::strategy::{self, Gates};
 use serde_json::{Value, json};
 
 use crate::field::{self, FieldError};
-use crate::kind::{Kind, Strategy};
+use crate::kind::{Kind, MetadataRules, Strategy};
 
 #[derive(Debug)]
 struct HorizontalPodAutoscaler;
@@ -54,6 +54,10 @@ impl Strategy for HorizontalPodAutoscaler {
         };
         strategy::prepare_update(&mut new, &old, Gates::default());
         new.metadata.generation != old.metadata.generation
+    }
+
+    fn metadata_rules(&self) -> MetadataRules {
+        MetadataRules::General
     }
 
     fn validate(&self, object: &Value) -> Vec<FieldError> {

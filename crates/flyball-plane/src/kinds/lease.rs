@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::field::{self, FieldError};
-use crate::kind::{Kind, PutRule, Strategy};
+use crate::kind::{Kind, MetadataRules, PutRule, Strategy};
 
 #[derive(Debug)]
 struct Lease;
@@ -27,6 +27,10 @@ impl Strategy for Lease {
 
     fn has_generation(&self) -> bool {
         false
+    }
+
+    fn metadata_rules(&self) -> MetadataRules {
+        MetadataRules::General
     }
 
     fn validate(&self, object: &Value) -> Vec<FieldError> {

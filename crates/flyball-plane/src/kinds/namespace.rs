@@ -34,6 +34,10 @@ impl Strategy for Namespace {
         object::default_field(object::child(object, "status"), "phase", "Active");
     }
 
+    fn zero_status(&self) -> Option<Value> {
+        Some(json!({}))
+    }
+
     fn empty_status(&self) -> Option<Value> {
         Some(json!({"phase": "Active"}))
     }
@@ -44,7 +48,14 @@ impl Strategy for Namespace {
 
     fn prepare_create(&self, object: &mut Value) {
         self.default(object);
-        object::child(object, "spec").insert("finalizers".to_owned(), json!(["kubernetes"]));
+        let finalizers = object::child(object, "spec")
+            .entry("finalizers")
+            .or_insert_with(|| json!([]));
+        if let Value::Array(list) = finalizers
+            && !list.iter().any(|one| one == "kubernetes")
+        {
+            list.push("kubernetes".into());
+        }
     }
 
     fn prepare_update(&self, object: &mut Value, old: &Value) {
@@ -53,6 +64,16 @@ impl Strategy for Namespace {
         if !object::is_being_deleted(old) {
             object::take_field(object, old, "spec");
         }
+    }
+
+    fn validate(&self, object: &Value) -> Vec<FieldError> {
+        let list = object.pointer("/spec/finalizers").and_then(Value::as_array);
+        let names = list.into_iter().flatten().filter_map(Value::as_str);
+        names.flat_map(finalizer).collect()
+    }
+
+    fn validate_update(&self, _object: &Value, _old: &Value) -> Vec<FieldError> {
+        Vec::new()
     }
 
     fn validate_status(&self, object: &Value, _old: &Value) -> Vec<FieldError> {
@@ -83,4 +104,18 @@ impl Strategy for Namespace {
     fn selectable_fields(&self) -> &'static [&'static str] {
         &["status.phase"]
     }
+}
+
+/// The problems of a finalizer of the spec. Source: core validation `ValidateFinalizerName`.
+fn finalizer(text: &str) -> Vec<FieldError> {
+    const PATH: &str = "spec.finalizers";
+    let mut problems: Vec<FieldError> = name::label_key(text)
+        .into_iter()
+        .map(|why| field::invalid(PATH, text, why))
+        .collect();
+    if !text.contains('/') && text != "kubernetes" {
+        let detail = "name is neither a standard finalizer name nor is it fully qualified";
+        problems.push(field::invalid(PATH, text, detail));
+    }
+    problems
 }

@@ -3,10 +3,11 @@
 
 use serde_json::{Map, Value, json};
 
-use super::pod_template;
+use super::{pod_admission, pod_template};
 use crate::field::{self, FieldError};
-use crate::kind::{DeleteAnswer, Kind, Strategy};
+use crate::kind::{DeleteAnswer, Kind, Strategy, Surroundings};
 use crate::object::{self, default_field};
+use crate::refusal::Refusal;
 
 #[derive(Debug)]
 struct Pod;
@@ -39,8 +40,16 @@ impl Strategy for Pod {
         }
     }
 
+    fn zero_status(&self) -> Option<Value> {
+        Some(json!({}))
+    }
+
     fn empty_status(&self) -> Option<Value> {
         Some(json!({"phase": "Pending"}))
+    }
+
+    fn admit(&self, object: &mut Value, around: &Surroundings<'_>) -> Result<(), Refusal> {
+        pod_admission::admit(object, around)
     }
 
     fn prepare_create(&self, object: &mut Value) {
@@ -49,6 +58,16 @@ impl Strategy for Pod {
     }
 
     fn prepare_status(&self, object: &mut Value, old: &Value) {
+        let conditions = object.pointer_mut("/status/conditions");
+        for condition in conditions
+            .and_then(Value::as_array_mut)
+            .into_iter()
+            .flatten()
+        {
+            for time in ["lastProbeTime", "lastTransitionTime"] {
+                default_field(object::fields(condition), time, Value::Null);
+            }
+        }
         if let Some(class) = old.pointer("/status/qosClass").cloned() {
             object::child(object, "status").insert("qosClass".to_owned(), class);
         }

@@ -37,8 +37,4 @@ impl Strategy for ReplicaSet {
         errors.extend(workload::selector_is_immutable(object, old));
         errors
     }
-
-    fn selectable_fields(&self) -> &'static [&'static str] {
-        &["status.replicas"]
-    }
 }

@@ -40,10 +40,7 @@ impl Strategy for ReplicationController {
     }
 
     fn validate(&self, object: &Value) -> Vec<FieldError> {
-        let mut errors: Vec<FieldError> = ["minReadySeconds", "replicas"]
-            .into_iter()
-            .filter_map(|field| workload::nonnegative(object, field))
-            .collect();
+        let mut errors = Vec::from_iter(workload::nonnegative(object, "minReadySeconds"));
         let empty = json!({});
         let selector = object.pointer("/spec/selector").and_then(Value::as_object);
         if selector.is_none_or(Map::is_empty) {
@@ -51,6 +48,7 @@ impl Strategy for ReplicationController {
         }
         let Some(template) = object.pointer("/spec/template") else {
             errors.push(field::required("spec.template", ""));
+            errors.extend(workload::nonnegative(object, "replicas"));
             return errors;
         };
         let labels = template.pointer("/metadata/labels").unwrap_or(&empty);
@@ -67,6 +65,7 @@ impl Strategy for ReplicationController {
             "spec.template.spec",
             template.get("spec"),
         ));
+        errors.extend(workload::nonnegative(object, "replicas"));
         errors
     }
 

@@ -1,6 +1,7 @@
 //! apps/v1 StatefulSet. Source: registry/apps/statefulset/strategy.go, apps/v1 defaults.go, apps validation
 //! `ValidateStatefulSetUpdate`.
 
+use flyball_api::name;
 use serde_json::{Value, json};
 
 use super::{pod_template, workload};
@@ -43,6 +44,7 @@ impl Strategy for StatefulSet {
         }
         if let Some(rolling) = update.get_mut("rollingUpdate") {
             default_field(fields(rolling), "partition", 0);
+            default_field(fields(rolling), "maxUnavailable", 1);
         }
         let policy = spec
             .entry("persistentVolumeClaimRetentionPolicy")
@@ -54,6 +56,10 @@ impl Strategy for StatefulSet {
 
     fn empty_status(&self) -> Option<Value> {
         Some(json!({"replicas": 0, "availableReplicas": 0}))
+    }
+
+    fn name_rule(&self) -> fn(&str) -> Vec<String> {
+        name::dns_label
     }
 
     fn validate(&self, object: &Value) -> Vec<FieldError> {

@@ -2,7 +2,7 @@
 //! Source: apps validation `ValidateDeploymentSpec`, `ValidateReplicaSetSpec`, `ValidateStatefulSetSpec`.
 
 use flyball_api::selector::LabelSelector;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::pod_template;
 use crate::field::{self, FieldError};
@@ -95,22 +95,25 @@ fn expressions(selector: &Value) -> Vec<FieldError> {
     errors
 }
 
+const LABELS: &str = "spec.template.metadata.labels";
+const NO_MATCH: &str = "`selector` does not match template `labels`";
+
 fn template(object: &Value, selector: Option<&Value>) -> Vec<FieldError> {
     let Some(template) = object.pointer("/spec/template") else {
-        return vec![field::required("spec.template", "")];
+        // Upstream's type has an empty template then.
+        return vec![
+            field::invalid(LABELS, Value::Null, NO_MATCH),
+            field::required("spec.template.spec.containers", ""),
+        ];
     };
     let labels = template
         .pointer("/metadata/labels")
         .cloned()
-        .unwrap_or_else(|| json!({}));
+        .unwrap_or_default();
     let mut errors = Vec::new();
-    if selector.is_some_and(|selector| !is_empty(selector) && !matches(selector, &labels)) {
-        let detail = "`selector` does not match template `labels`";
-        errors.push(field::invalid(
-            "spec.template.metadata.labels",
-            labels.clone(),
-            detail,
-        ));
+    // No selector selects nothing.
+    if selector.is_none_or(|selector| !is_empty(selector) && !matches(selector, &labels)) {
+        errors.push(field::invalid(LABELS, labels.clone(), NO_MATCH));
     }
     errors.extend(metadata::labels("spec.template.labels", Some(&labels)));
     errors.extend(pod_template::validate_spec(

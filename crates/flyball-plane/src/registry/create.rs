@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::{Mode, Place, Registry, failed, revision_of};
-use crate::kind::Kind;
+use crate::kind::{Kind, Surroundings};
 use crate::metadata;
 use crate::object;
 use crate::refusal::Refusal;
@@ -84,6 +84,13 @@ impl Registry {
     /// Gives a new object everything but its revision, and checks it.
     pub(super) fn settle_new(&self, kind: &Kind, mut object: Value) -> Result<Value, Refusal> {
         metadata::fill_new(&mut object, &self.entropy, self.clock.now_ms());
+        kind.strategy.admit(
+            &mut object,
+            &Surroundings {
+                state: &self.store.read(),
+                entropy: &self.entropy,
+            },
+        )?;
         match kind.strategy.empty_status() {
             Some(status) => {
                 object::fields(&mut object).insert("status".to_owned(), status);

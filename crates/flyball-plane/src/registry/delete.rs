@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{Mode, Place, RACES_MAX, Registry, failed};
 use crate::kind::{Dependents, Kind};
 use crate::object;
-use crate::refusal::{Refusal, Subject};
+use crate::refusal::Refusal;
 use crate::store::{Action, Change, CommitError};
 use crate::time;
 
@@ -246,16 +246,15 @@ fn check_preconditions(
     current: &Value,
 ) -> Result<(), Refusal> {
     let name = place.name;
-    // Upstream names the kind here, not the resource.
-    let subject = Subject {
-        group: &place.kind.group,
-        resource: &place.kind.kind,
-        name,
-    };
     let (uid, revision) = (
         object::uid(current),
         object::meta(current, "resourceVersion"),
     );
+    if *place.kind.stored == *"namespaces" {
+        return check_namespace_preconditions(place, options, uid, revision);
+    }
+    // Upstream names the kind here, not the resource.
+    let subject = place.kind.kind_subject(name);
     if let Some(asked) = options.uid.as_deref().filter(|asked| *asked != uid) {
         return Err(Refusal::conflict(
             subject,
@@ -275,6 +274,32 @@ fn check_preconditions(
                 "the ResourceVersion in the precondition ({asked}) does not match the ResourceVersion in record ({revision}). The object might have been modified"
             ),
         ));
+    }
+    Ok(())
+}
+
+/// Namespaces have a deletion of their own, and other words for the same. Source: registry/core/namespace/storage.
+fn check_namespace_preconditions(
+    place: Place<'_>,
+    options: &DeleteOptions,
+    uid: &str,
+    revision: &str,
+) -> Result<(), Refusal> {
+    let checks = [
+        ("UID", options.uid.as_deref(), uid),
+        (
+            "ResourceVersion",
+            options.resource_version.as_deref(),
+            revision,
+        ),
+    ];
+    for (what, asked, found) in checks {
+        if let Some(asked) = asked.filter(|asked| *asked != found) {
+            let why = format!(
+                "Precondition failed: {what} in precondition: {asked}, {what} in object meta: {found}"
+            );
+            return Err(Refusal::conflict(place.kind.subject(place.name), &why));
+        }
     }
     Ok(())
 }

@@ -46,7 +46,7 @@ impl Registry {
     ) -> Result<Updated, Refusal> {
         for _ in 0..RACES_MAX {
             let Some(current) = self.find(place) else {
-                return self.put_new(place, part, mode, make(None)).await;
+                return self.put_new(place, mode, make(None)).await;
             };
             let wanted = make(Some(&current.object))?;
             let new = settle(place, part, wanted, &current.object)?;
@@ -69,11 +69,10 @@ impl Registry {
     async fn put_new(
         &self,
         place: Place<'_>,
-        part: Part,
         mode: Mode,
         wanted: Result<Value, Refusal>,
     ) -> Result<Updated, Refusal> {
-        if place.kind.put == PutRule::Unconditional || part == Part::Status {
+        if place.kind.put == PutRule::Unconditional {
             return Err(Refusal::not_found(place.kind.subject(place.name)));
         }
         let mut wanted = wanted?;
@@ -171,6 +170,12 @@ fn settle_status(kind: &Kind, new: &mut Value, old: &Value) -> Vec<FieldError> {
         object::take_field(new, old, &field);
     }
     take_generation(new, old);
+    if let Some(Value::Object(zero)) = kind.strategy.zero_status() {
+        let status = object::child(new, "status");
+        for (field, value) in zero {
+            status.entry(field).or_insert(value);
+        }
+    }
     kind.strategy.prepare_status(new, old);
     metadata::carry_over(new, old);
     let mut errors = metadata::validate_update(kind, new, old);

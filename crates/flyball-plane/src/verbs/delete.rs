@@ -5,11 +5,13 @@ use http::StatusCode;
 use serde_json::{Map, Value, json};
 
 use super::{Answer, Call, Content};
-use crate::body::{self, invalid_option};
+use crate::body::{self, invalid_options};
+use crate::field::FieldError;
 use crate::kind::DeleteAnswer;
 use crate::negotiation;
 use crate::refusal::Refusal;
 use crate::registry::{DeleteOptions, Deleted, Mode, Place, Propagation};
+use crate::schema::Gvk;
 
 impl Call {
     pub(super) async fn delete(&self, body: &Bytes) -> Result<Answer, Refusal> {
@@ -85,57 +87,77 @@ impl Call {
     }
 
     fn delete_options(&self, bytes: &Bytes) -> Result<Asked, Refusal> {
-        let from_body = if bytes.is_empty() {
-            json!({})
+        let said = if bytes.is_empty() {
+            self.options_of_query()?
         } else {
             let json = body::json(&negotiation::content_type(&self.headers), bytes)?;
-            serde_json::from_slice(&json)
-                .map_err(|error| Refusal::bad_request(error.to_string()))?
+            body::options(OPTIONS, &json)?
         };
-        let text = |field: &str| match from_body.get(field) {
-            _ if bytes.is_empty() => self.query.get(field).map(str::to_owned),
-            Some(Value::String(text)) => Some(text.clone()),
-            Some(Value::Null) | None => None,
-            Some(other) => Some(other.to_string()),
-        };
-        let grace_seconds = match text("gracePeriodSeconds") {
-            Some(number) => Some(number.parse().map_err(|_| {
-                Refusal::bad_request(format!(
-                    "strconv.ParseInt: parsing {number:?}: invalid syntax"
-                ))
-            })?),
-            None => None,
-        };
-        let orphans = text("orphanDependents");
-        let propagation = propagation(text("propagationPolicy").as_deref(), orphans.as_deref())?;
-        let precondition = |field: &str| {
-            from_body
-                .pointer(&format!("/preconditions/{field}"))
-                .and_then(Value::as_str)
-                .map(str::to_owned)
-        };
-        let dry = from_body
+        let text = |pointer: &str| said.pointer(pointer).and_then(Value::as_str);
+        let orphans = said.get("orphanDependents").and_then(Value::as_bool);
+        let mut errors = Vec::new();
+        let propagation =
+            propagation(text("/propagationPolicy"), orphans).unwrap_or_else(|error| {
+                errors.push(error);
+                None
+            });
+        let dry = said
             .get("dryRun")
-            .and_then(Value::as_array)
-            .is_some_and(|list| !list.is_empty());
+            .filter(|list| list.as_array().is_some_and(|list| !list.is_empty()));
+        if let Some(list) = dry.filter(|list| **list != json!(["All"])) {
+            errors.push(crate::field::not_supported(
+                "dryRun",
+                list.clone(),
+                &["All"],
+            ));
+        }
+        if !errors.is_empty() {
+            return Err(invalid_options("DeleteOptions", &errors));
+        }
         let options = DeleteOptions {
-            grace_seconds,
+            grace_seconds: said.get("gracePeriodSeconds").and_then(Value::as_i64),
             propagation,
-            uid: precondition("uid"),
-            resource_version: precondition("resourceVersion"),
-        };
-        let mode = if dry {
-            Mode::DryRun
-        } else {
-            self.mode("DeleteOptions")?
+            uid: text("/preconditions/uid").map(str::to_owned),
+            resource_version: text("/preconditions/resourceVersion").map(str::to_owned),
         };
         Ok(Asked {
             options,
-            mode,
-            cascades: orphans.as_deref() == Some("false"),
+            mode: dry.map_or(Mode::Commit, |_| Mode::DryRun),
+            cascades: orphans == Some(false),
         })
     }
+
+    /// The options of a request without a body.
+    fn options_of_query(&self) -> Result<Value, Refusal> {
+        let mut said = Map::new();
+        if let Some(text) = self.query.get("gracePeriodSeconds") {
+            let seconds: i64 = text.parse().map_err(|_| {
+                Refusal::bad_request(format!(
+                    "strconv.ParseInt: parsing {text:?}: invalid syntax"
+                ))
+            })?;
+            said.insert("gracePeriodSeconds".to_owned(), seconds.into());
+        }
+        if self.query.get("orphanDependents").is_some() {
+            let flag = self.query.flag("orphanDependents");
+            said.insert("orphanDependents".to_owned(), flag.into());
+        }
+        if let Some(policy) = self.query.get("propagationPolicy") {
+            said.insert("propagationPolicy".to_owned(), policy.into());
+        }
+        let dry: Vec<&str> = self
+            .query
+            .all("dryRun")
+            .into_iter()
+            .filter(|word| !word.is_empty())
+            .collect();
+        said.insert("dryRun".to_owned(), dry.into());
+        Ok(said.into())
+    }
 }
+
+/// The type of a deletion's options.
+const OPTIONS: Gvk<'static> = Gvk::new("", "v1", "DeleteOptions");
 
 struct Asked {
     options: DeleteOptions,
@@ -146,23 +168,22 @@ struct Asked {
 
 fn propagation(
     policy: Option<&str>,
-    orphans: Option<&str>,
-) -> Result<Option<Propagation>, Refusal> {
-    let error = match (policy, orphans) {
-        (Some(policy), Some(_)) => crate::field::invalid(
+    orphans: Option<bool>,
+) -> Result<Option<Propagation>, FieldError> {
+    match (policy, orphans) {
+        (Some(policy), Some(_)) => Err(crate::field::invalid(
             "propagationPolicy",
             policy,
             "orphanDependents and deletionPropagation cannot be both set",
-        ),
-        (None, None) => return Ok(None),
-        (None, Some("true")) | (Some("Orphan"), None) => return Ok(Some(Propagation::Orphan)),
-        (None, Some(_)) | (Some("Background"), None) => return Ok(Some(Propagation::Background)),
-        (Some("Foreground"), None) => return Ok(Some(Propagation::Foreground)),
-        (Some(other), None) => crate::field::not_supported(
+        )),
+        (None, None) => Ok(None),
+        (None, Some(true)) | (Some("Orphan"), None) => Ok(Some(Propagation::Orphan)),
+        (None, Some(false)) | (Some("Background"), None) => Ok(Some(Propagation::Background)),
+        (Some("Foreground"), None) => Ok(Some(Propagation::Foreground)),
+        (Some(other), None) => Err(crate::field::not_supported(
             "propagationPolicy",
             other,
             &["Foreground", "Background", "Orphan", "nil"],
-        ),
-    };
-    Err(invalid_option("DeleteOptions", &error))
+        )),
+    }
 }

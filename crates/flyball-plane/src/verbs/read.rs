@@ -9,15 +9,35 @@ use crate::negotiation::Shape;
 use crate::object;
 use crate::refusal::Refusal;
 use crate::schema::Gvk;
+use crate::store::Entry;
 use crate::table::{Headers, IncludeObject, Item, Options, Printer};
 
 impl Call {
     pub(super) fn get(&self) -> Result<Answer, Refusal> {
-        let entry = self.api.registry.get(self.place())?;
-        if let Some(asked) = self.query.get("resourceVersion") {
-            self.check_not_newer(asked)?;
-        }
+        let entry = self.read_one()?;
         Ok(Answer::ok(Content::Object(entry.object)))
+    }
+
+    /// The object of the request, which may ask for one that is not older than a revision.
+    pub(super) fn read_one(&self) -> Result<Entry, Refusal> {
+        if let Some(asked) = self.query.get("resourceVersion") {
+            self.check_not_newer(asked)
+                .map_err(|refusal| self.unread(refusal))?;
+        }
+        self.api.registry.get(self.place())
+    }
+
+    /// What upstream makes of a revision that is not a number: of kinds that its watch cache does not keep, it tells alike for
+    /// lists and objects; of the others it passes the parser's error on.
+    fn unread(&self, mut refusal: Refusal) -> Refusal {
+        if refusal.code != http::StatusCode::BAD_REQUEST {
+            return refusal;
+        }
+        if *self.kind.stored == *"events" {
+            refusal.message.insert_str(0, "invalid resource version: ");
+            return refusal;
+        }
+        Refusal::unknown(refusal.message)
     }
 
     /// Refuses a revision that is not there yet. Upstream waits three seconds for it; here reads come from the one memory,

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::write::NOTHING;
 use super::{Answer, Call, Content};
-use crate::body;
+use crate::body::{self, Strictness};
 use crate::field;
 use crate::kind::SelectorForm;
 use crate::negotiation;
@@ -23,19 +23,24 @@ const SCALE: Gvk<'static> = Gvk::new("autoscaling", "v1", "Scale");
 
 impl Call {
     pub(super) fn get_scale(&self) -> Result<Answer, Refusal> {
-        let entry = self.api.registry.get(self.place())?;
+        let entry = self.read_one()?;
         Ok(Answer::ok(Content::Plain(self.scale_of(&entry.object))))
     }
 
     pub(super) async fn put_scale(&self, body: &Bytes) -> Result<Answer, Refusal> {
+        let strictness = Strictness::of(&self.query, "UpdateOptions")?;
         let json = body::json(&negotiation::content_type(&self.headers), body)?;
-        let decoded = Schema::builtin()
-            .decode(SCALE, &json)
-            .map_err(|error| Refusal::bad_request(unreadable(SCALE, &error.to_string())))?;
+        let decoded = body::typed(SCALE, &json)?;
+        let warnings = body::judged(decoded.strict, strictness, |why| {
+            Refusal::bad_request(unreadable(SCALE, why))
+        })?;
         let scale = decoded.object;
         body::check_name(&scale, self.place().name)?;
-        self.write_scale("UpdateOptions", |_| Ok(scale.clone()))
-            .await
+        let mut answer = self
+            .write_scale("UpdateOptions", |_| Ok(scale.clone()))
+            .await?;
+        answer.warnings = warnings;
+        Ok(answer)
     }
 
     pub(super) async fn patch_scale(&self, body: &Bytes) -> Result<Answer, Refusal> {

@@ -1,4 +1,4 @@
-//! The namespace controller's step: a namespace that is being deleted is emptied, then let go
+//! The namespace controller's step: a namespace has a default account; one that is being deleted is emptied, then let go
 //! (upstream pkg/controller/namespace). Not here: refusing new objects in it, which the store does.
 
 use serde_json::{Value, json};
@@ -9,13 +9,19 @@ use super::view::{Kind, ObjectKey, Propagation, Step, View, Write};
 /// The finalizer in `spec.finalizers` that keeps a namespace until it is empty.
 const KUBERNETES: &str = "kubernetes";
 
+/// The account every namespace has.
+pub(crate) const DEFAULT_ACCOUNT: &str = "default";
+
 /// One step of the namespace `key`.
 pub(crate) fn step(view: &dyn View, key: &ObjectKey) -> Step {
     let Some(stored) = view.get(&Kind::NAMESPACE, "", &key.name) else {
         return Step::default();
     };
     if !is_being_deleted(&stored) {
-        return Step::default();
+        return Step {
+            writes: account(view, name(&stored)).into_iter().collect(),
+            next_due: None,
+        };
     }
     let contents = view.contents(name(&stored));
     let mut writes: Vec<Write> = contents
@@ -41,6 +47,23 @@ pub(crate) fn step(view: &dyn View, key: &ObjectKey) -> Step {
         writes,
         next_due: None,
     }
+}
+
+/// The account pods run as that name none, when it is not there (upstream pkg/controller/serviceaccount).
+fn account(view: &dyn View, namespace: &str) -> Option<Write> {
+    let there = view.get(&Kind::SERVICE_ACCOUNT, namespace, DEFAULT_ACCOUNT);
+    there
+        .is_none()
+        .then(|| Write::Create(default_account(namespace)))
+}
+
+/// The account of that name in `namespace`.
+pub(crate) fn default_account(namespace: &str) -> Value {
+    json!({
+        "apiVersion": "v1",
+        "kind": "ServiceAccount",
+        "metadata": {"name": DEFAULT_ACCOUNT, "namespace": namespace},
+    })
 }
 
 #[cfg(test)]

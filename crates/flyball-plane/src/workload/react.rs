@@ -32,7 +32,7 @@ pub(crate) enum Controller {
     Deployment,
     /// Deletes what has lost its owners.
     Garbage,
-    /// Empties namespaces.
+    /// Gives namespaces their account, and empties them.
     Namespace,
 }
 
@@ -83,12 +83,23 @@ pub(crate) fn react(view: &dyn View, change: &Change) -> Vec<Task> {
             tasks.push(Task { controller, key });
         }
         wake_controllers(view, object, &mut tasks);
+        if is_default_account(object) {
+            let key = ObjectKey::new(Kind::NAMESPACE, "", namespace(object));
+            let controller = Controller::Namespace;
+            tasks.push(Task { controller, key });
+        }
     }
     wake_garbage(view, change, &mut tasks);
     wake_namespace(view, change, &mut tasks);
     tasks.sort();
     tasks.dedup();
     tasks
+}
+
+/// True for the account every namespace has, which comes again when it goes.
+fn is_default_account(object: &Value) -> bool {
+    let key = ObjectKey::of(object);
+    key.kind == Kind::SERVICE_ACCOUNT && key.name == namespaces::DEFAULT_ACCOUNT
 }
 
 fn controller_for(kind: &Kind) -> Option<Controller> {

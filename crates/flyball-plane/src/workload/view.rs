@@ -24,6 +24,8 @@ impl Kind {
     pub const POD: Self = Self::known("", "Pod");
     /// core/ReplicationController.
     pub const REPLICATION_CONTROLLER: Self = Self::known("", "ReplicationController");
+    /// core/ServiceAccount.
+    pub const SERVICE_ACCOUNT: Self = Self::known("", "ServiceAccount");
     /// core/Event.
     pub const EVENT: Self = Self::known("", "Event");
     /// apps/Deployment.
