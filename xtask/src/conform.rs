@@ -5,7 +5,7 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Context as _, Result};
 
-use crate::project;
+use crate::{project, realplane};
 
 pub(crate) fn run(args: &[&str]) -> Result<ExitCode> {
     let status = vectors(args).status().context("cannot start cargo")?;
@@ -14,6 +14,31 @@ pub(crate) fn run(args: &[&str]) -> Result<ExitCode> {
     } else {
         ExitCode::FAILURE
     })
+}
+
+/// The same requests to the genuine kube-apiserver, started for it, and to the plane.
+pub(crate) fn plane(args: &[&str]) -> Result<ExitCode> {
+    let status = with_real_plane(args, |command| {
+        command.status().context("cannot start cargo")
+    })?;
+    Ok(if status.success() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+/// Starts the genuine plane, lets `ask` run the comparison against it, and stops it whatever came of it.
+pub(crate) fn with_real_plane<T>(
+    args: &[&str],
+    ask: impl FnOnce(&mut Command) -> Result<T>,
+) -> Result<T> {
+    let state = realplane::up("")?;
+    let mut command = vectors(&["plane", "--real"]);
+    command.arg(state).args(args);
+    let asked = ask(&mut command);
+    realplane::down()?;
+    asked
 }
 
 /// The call of flyball-conform with these arguments; none means the project's own vectors.

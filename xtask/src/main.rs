@@ -8,7 +8,9 @@
 )]
 
 mod conform;
+mod golang;
 mod project;
+mod realplane;
 mod recorder;
 mod step;
 mod test;
@@ -24,6 +26,8 @@ usage: cargo xtask COMMAND
   tidy                  rules of the source: crate edges, sizes, names, words, table rows
   conform [DIR]         run vectors (default: fixtures/vectors)
   conform oracle FILE   replay timelines of the genuine controller
+  conform plane         ask the genuine kube-apiserver and the embedded plane the same
+  realplane COMMAND     build, up, down: the genuine control plane on loopback
   recorder              instruction count with the recorder off against a build without one
   tools                 install what the tests need beyond Rust under target/tools";
 
@@ -34,8 +38,10 @@ fn main() -> ExitCode {
         ["test"] => test::run(test::Extent::Whole),
         ["test", "--quick"] => test::run(test::Extent::Quick),
         ["tidy"] => tidy::run(),
+        ["conform", "plane", rest @ ..] => conform::plane(rest),
         ["conform", rest @ ..] => conform::run(rest),
         ["recorder"] => recorder::run(),
+        ["realplane", rest @ ..] => realplane::run(rest),
         ["tools"] => tools::run(),
         _ => {
             eprintln!("{USAGE}");

@@ -61,9 +61,11 @@ pub(crate) fn run(args: &[PathBuf]) -> Result<Tally> {
     let tally = runtime.block_on(async {
         let now_ms = Clock::system().now_ms();
         let (plane, ours) = Server::plane(now_ms.unsigned_abs()).await?;
+        let genuine = Server::genuine(real)?;
+        genuine.ready().await?;
         let pair = Pair {
             differences: Differences::read(&folder.join("differences.yaml"))?,
-            genuine: Server::genuine(real)?,
+            genuine,
             plane: ours,
             run: format!("{:x}", now_ms / 100),
             now_s: now_ms / 1000,

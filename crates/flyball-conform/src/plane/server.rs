@@ -127,6 +127,31 @@ impl Server {
         }
     }
 
+    /// Waits until the server says that it is ready, which is after everything it makes for itself at its start.
+    ///
+    /// # Errors
+    /// It is not ready after a minute.
+    pub async fn ready(&self) -> Result<()> {
+        const TRIES: usize = 240;
+        const PAUSE: Duration = Duration::from_millis(250);
+        let question = Outgoing {
+            method: Method::GET,
+            target: "/readyz".to_owned(),
+            headers: HeaderMap::new(),
+            body: Bytes::new(),
+        };
+        for _ in 0..TRIES {
+            if let Ok(mut connection) = self.connect().await
+                && let Ok(answer) = connection.ask(&question).await
+                && answer.status == StatusCode::OK
+            {
+                return Ok(());
+            }
+            Clock::system().sleep(PAUSE).await;
+        }
+        anyhow::bail!("{} is not ready", self.address)
+    }
+
     /// A new connection.
     ///
     /// # Errors
