@@ -1,6 +1,6 @@
 //! `cargo xtask conform`: builds flyball-conform and hands it the arguments. Compares nothing.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context as _, Result};
@@ -50,7 +50,11 @@ pub(crate) fn vectors(args: &[&str]) -> Command {
 
 /// The replay of every timeline in the project.
 pub(crate) fn all_timelines() -> Result<Command> {
-    let folder = project::root().join("fixtures/oracle");
+    timelines(&project::root().join("fixtures/oracle"))
+}
+
+/// The replay of every timeline in a folder.
+pub(crate) fn timelines(folder: &Path) -> Result<Command> {
     let mut files = Vec::new();
     for entry in folder
         .read_dir()

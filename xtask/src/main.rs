@@ -9,6 +9,7 @@
 
 mod conform;
 mod golang;
+mod oracle;
 mod project;
 mod realplane;
 mod recorder;
@@ -27,6 +28,7 @@ usage: cargo xtask COMMAND
   conform [DIR]         run vectors (default: fixtures/vectors)
   conform oracle FILE   replay timelines of the genuine controller
   conform plane         ask the genuine kube-apiserver and the embedded plane the same
+  oracle [SEED [COUNT]] record timelines of the genuine controller and compare
   realplane COMMAND     build, up, down: the genuine control plane on loopback
   recorder              instruction count with the recorder off against a build without one
   tools                 install what the tests need beyond Rust under target/tools";
@@ -41,6 +43,7 @@ fn main() -> ExitCode {
         ["conform", "plane", rest @ ..] => conform::plane(rest),
         ["conform", rest @ ..] => conform::run(rest),
         ["recorder"] => recorder::run(),
+        ["oracle", rest @ ..] => oracle::run(rest),
         ["realplane", rest @ ..] => realplane::run(rest),
         ["tools"] => tools::run(),
         _ => {

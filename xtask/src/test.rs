@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 
 use crate::step::Steps;
-use crate::{conform, recorder, tidy, tools};
+use crate::{conform, oracle, realplane, recorder, tidy, tools};
 
 /// How much to run.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -54,6 +54,11 @@ pub(crate) fn run(extent: Extent) -> Result<ExitCode> {
     steps.step("conform", |log| log.run(&mut conform::vectors(&[])))?;
     if extent == Extent::Whole {
         steps.step("oracle", |log| log.run(&mut conform::all_timelines()?))?;
+        steps.step("timelines", |_| oracle::check())?;
+        steps.step("realplane", |_| realplane::build().map(drop))?;
+        steps.step("plane", |log| {
+            conform::with_real_plane(&[], |command| log.run(command))
+        })?;
         steps.step("recorder", |_| recorder::check().map(drop))?;
         steps.step("tools", |_| tools::kubectl().map(drop))?;
         steps.cargo("e2e", &["test", "--package", "flyball-e2e"])?;
