@@ -25,7 +25,9 @@
 //!
 //! The listener binds loopback addresses unless [`Exposure::EverybodyOnTheNetwork`] says otherwise. Every request needs the bearer
 //! token of the kubeconfig but `/healthz`, `/livez`, `/readyz` and `/version`, which upstream leaves open as well. There is one user
-//! and no authorization: whoever has the token may do everything. Certificates, token and port stay the same over restarts.
+//! and no authorization: whoever has the token may do everything. Web pages are kept out whether they have it or not: a request
+//! whose `Host` is a name other than `localhost` or `kubernetes.default.svc` is answered 421, one with the `Origin` of another
+//! page 403. [`Service`], in process, asks for none of this. Certificates, token and port stay the same over restarts.
 //!
 //! # Bounds
 //!
@@ -36,7 +38,10 @@
 //! | requests at once, watches apart | 600 | 429, `Retry-After: 1` |
 //! | watches at once | 1024 | 429, `Retry-After: 1` |
 //! | connections at once | 512, with 250 HTTP/2 streams each | they wait in the kernel |
-//! | handshake and headers | 32 s | the connection is closed |
+//! | handshake, first request, head of a request | 32 s | the connection is closed |
+//! | head of a request | 64 KiB | 431, or the stream is refused |
+//! | a request, watches apart | 60 s | 504 |
+//! | rest between requests | 32 s, with HTTP/2 90 s | the connection is closed |
 //! | changes kept for watchers | 8192 ([`store::HISTORY_MAX`]) | 410 Expired as the last event |
 //! | changes waiting for the disk | 1024, 256 in one transaction | their senders wait |
 //! | tries to store a change | 2, the log written anew between | 500, then 503 until the disk works ([`store`]) |

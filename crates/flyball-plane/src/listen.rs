@@ -1,4 +1,8 @@
-//! The service over TLS: HTTP/1.1 and HTTP/2 on one port, with the token asked for. Not here: what is answered (`service`).
+//! The service over TLS: HTTP/1.1 and HTTP/2 on one port, for clients that know the token and may be slow, broken or hostile.
+//! Not here: what is answered (`service`).
+
+mod origin;
+mod pulse;
 
 use std::convert::Infallible;
 use std::io;
@@ -15,13 +19,15 @@ use hyper_util::server::graceful::GracefulShutdown;
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
 use crate::auth::Token;
 use crate::certs::Certs;
+use crate::listen::pulse::Pulse;
 use crate::refusal::Refusal;
 use crate::respond::{self, Body};
 use crate::service::Service;
@@ -32,6 +38,13 @@ pub(crate) const CONNECTIONS_MAX: usize = 512;
 const STREAMS_MAX: u32 = 250;
 /// A client that does not finish its handshake or its headers in this time is dropped. Upstream: `ReadHeaderTimeout`, 32 s.
 const PATIENCE: Duration = Duration::from_secs(32);
+/// A request that takes longer, for example because its body comes slowly, is given up; a watch has begun by then.
+/// Upstream: `--request-timeout`, 60 s.
+const REQUEST_MAX: Duration = Duration::from_mins(1);
+/// Bytes of a request's head. Upstream: Go's `DefaultMaxHeaderBytes`, 1 MiB, far above what any client of ours sends.
+const HEAD_BYTES_MAX: usize = 64 << 10;
+/// How long to wait when no connection can be taken. Upstream: Go's `http.Server`, up to a second.
+const SHORTAGE: Duration = Duration::from_millis(100);
 /// Open requests get this long to end at shutdown.
 const FAREWELL: Duration = Duration::from_secs(5);
 
@@ -51,6 +64,15 @@ pub enum ListenError {
 struct Door {
     service: Service,
     token: Arc<Token>,
+    tls: TlsAcceptor,
+}
+
+/// Takes a place for a connection, when there is one.
+async fn place(places: &Arc<Semaphore>) -> OwnedSemaphorePermit {
+    Arc::clone(places)
+        .acquire_owned()
+        .await
+        .expect("the semaphore is never closed")
 }
 
 /// Serves until `stopping`; then lets open requests end for a moment.
@@ -61,29 +83,46 @@ pub(crate) async fn serve(
     token: Arc<Token>,
     stopping: CancellationToken,
 ) -> Result<(), ListenError> {
-    let acceptor = TlsAcceptor::from(Arc::new(tls(certs)?));
-    let door = Door { service, token };
+    let tls = TlsAcceptor::from(Arc::new(tls(certs)?));
+    let door = Door {
+        service,
+        token,
+        tls,
+    };
     let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    accept(listener, door, places, stopping).await
+}
+
+/// Serves each connection that gets a place.
+async fn accept(
+    listener: TcpListener,
+    door: Door,
+    places: Arc<Semaphore>,
+    stopping: CancellationToken,
+) -> Result<(), ListenError> {
     let graceful = GracefulShutdown::new();
     loop {
-        let place = Arc::clone(&places)
-            .acquire_owned()
-            .await
-            .expect("the semaphore is never closed");
-        let stream = tokio::select! {
+        let accepted = async { (place(&places).await, listener.accept().await) };
+        let (place, stream) = tokio::select! {
             biased;
             () = stopping.cancelled() => break,
-            accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => stream,
-                // The client went away, or this process has no descriptor left: the next accept tells which.
+            (place, accepted) = accepted => match accepted {
+                Ok((stream, _)) => (place, stream),
                 Err(error) if is_transient(&error) => continue,
+                Err(error) if is_shortage(&error) => {
+                    tracing::warn!(%error, "a connection cannot be taken; trying again");
+                    tokio::time::sleep(SHORTAGE).await;
+                    continue;
+                }
                 Err(error) => return Err(ListenError::Accept(error)),
             },
         };
-        let (acceptor, door, watcher) = (acceptor.clone(), door.clone(), graceful.watcher());
+        let (door, watcher) = (door.clone(), graceful.watcher());
         tokio::spawn(async move {
             let _place = place;
-            if let Err(error) = connection(stream, &acceptor, door, watcher).await {
+            // Without it, answers only come later.
+            let _ = stream.set_nodelay(true);
+            if let Err(error) = connection(stream, door, watcher).await {
                 tracing::debug!(%error, "connection ended");
             }
         });
@@ -94,6 +133,7 @@ pub(crate) async fn serve(
     Ok(())
 }
 
+/// The client went away again.
 fn is_transient(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -101,6 +141,11 @@ fn is_transient(error: &io::Error) -> bool {
             | io::ErrorKind::ConnectionReset
             | io::ErrorKind::Interrupted
     )
+}
+
+/// This process or host has no descriptor or buffer left: ENOMEM, ENFILE, EMFILE, ENOBUFS. It passes as connections end.
+fn is_shortage(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(12 | 23 | 24 | 105))
 }
 
 fn tls(certs: &Certs) -> Result<ServerConfig, ListenError> {
@@ -123,31 +168,43 @@ fn wrong(error: &rustls::pki_types::pem::Error) -> ListenError {
     ListenError::Certificate(error.to_string().into())
 }
 
-async fn connection(
-    stream: TcpStream,
-    acceptor: &TlsAcceptor,
+async fn connection<S>(
+    stream: S,
     door: Door,
     watcher: hyper_util::server::graceful::Watcher,
-) -> Result<(), respond::BoxError> {
-    stream.set_nodelay(true)?;
-    let stream = tokio::time::timeout(PATIENCE, acceptor.accept(stream)).await??;
+) -> Result<(), respond::BoxError>
+where
+    S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    let stream = tokio::time::timeout(PATIENCE, door.tls.accept(stream)).await??;
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder
         .http1()
         .timer(TokioTimer::new())
+        .max_buf_size(HEAD_BYTES_MAX)
         .header_read_timeout(PATIENCE);
     builder
         .http2()
         .timer(TokioTimer::new())
+        .max_header_list_size(HEAD_BYTES_MAX as u32)
         .max_concurrent_streams(STREAMS_MAX);
+    let pulse = Pulse::default();
+    let beats = pulse.clone();
     let service = service_fn(move |request: Request<Incoming>| {
-        let door = door.clone();
-        async move { Ok::<_, Infallible>(door.answer(request).await) }
+        let (door, open) = (door.clone(), beats.begin());
+        async move {
+            let answer = door.answer(request).await;
+            Ok::<_, Infallible>(answer.map(|body| open.until_sent(body)))
+        }
     });
     let serving = builder
         .serve_connection_with_upgrades(TokioIo::new(stream), service)
         .into_owned();
-    watcher.watch(serving).await
+    tokio::select! {
+        biased;
+        ended = watcher.watch(serving) => ended,
+        () = pulse.stopped() => Ok(()),
+    }
 }
 
 impl Door {
@@ -156,10 +213,17 @@ impl Door {
         B: http_body::Body<Data = Bytes>,
         B::Error: Into<respond::BoxError>,
     {
-        if self.token.admits(request.uri().path(), request.headers()) {
-            self.service.answer(request).await
-        } else {
-            respond::refused(&Refusal::unauthorized())
+        if let Err(refusal) = origin::check(&request) {
+            return respond::refused(&refusal);
         }
+        if !self.token.admits(request.uri().path(), request.headers()) {
+            return respond::refused(&Refusal::unauthorized());
+        }
+        tokio::time::timeout(REQUEST_MAX, self.service.answer(request))
+            .await
+            .unwrap_or_else(|_| respond::refused(&Refusal::timed_out()))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -198,6 +198,39 @@ impl Refusal {
         Self::plain(StatusCode::UNAUTHORIZED, "Unauthorized", "Unauthorized")
     }
 
+    /// 421: the request asks a server of another name. Not upstream's, which answers to any.
+    pub(crate) fn misdirected(host: &str) -> Self {
+        Self::plain(
+            StatusCode::MISDIRECTED_REQUEST,
+            "",
+            format!(
+                "{host:?} is not a name of this server: use localhost or its address, as its kubeconfig does"
+            ),
+        )
+    }
+
+    /// 403: a web page of another origin asks. Not upstream's, which leaves this to the token.
+    pub(crate) fn cross_origin(origin: &str) -> Self {
+        Self::plain(
+            StatusCode::FORBIDDEN,
+            "Forbidden",
+            format!(
+                "forbidden: web pages of {origin:?} may not ask this server: send no Origin header, or the server's own"
+            ),
+        )
+    }
+
+    /// 504: the request has taken too long. Upstream: filters/timeout.go.
+    pub(crate) fn timed_out() -> Self {
+        let mut refusal = Self::plain(
+            StatusCode::GATEWAY_TIMEOUT,
+            "Timeout",
+            "Timeout: request did not complete within the allotted timeout",
+        );
+        refusal.details = Some(Map::new());
+        refusal
+    }
+
     /// 403: nobody may do this.
     pub(crate) fn forbidden(subject: Subject<'_>, why: &str) -> Self {
         let message = format!(
