@@ -7,22 +7,30 @@ use anyhow::{Context as _, Result, bail};
 use flyball_clock::Clock;
 use flyball_conform::plane::difference::{Difference, Differences};
 use flyball_conform::plane::matrix::{Cell, Matrix};
+use flyball_conform::plane::random;
 use flyball_conform::plane::run::{self, Pair};
-use flyball_conform::plane::script;
+use flyball_conform::plane::script::{self, Placed};
 use flyball_conform::plane::server::Server;
-use flyball_conform::plane::template;
+use flyball_conform::plane::template::{self, Kind};
 use flyball_conform::report::Tally;
 
 /// The project's own scripts, templates and kinds.
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../conformance/plane");
 
-const USAGE: &str = "plane --real STATE.json [--script TEXT]: \
-    --script runs what has TEXT in its file's path or its name";
+const USAGE: &str = "plane --real STATE.json [--script TEXT | --seed N] [--random N] [--only N]: \
+    --script runs what has TEXT in its file's path or its name and nothing random; \
+    --seed and --only repeat random scripts; --random is how many requests they make";
+
+/// Random requests of a run that does not say.
+const RANDOM: u64 = 10_000;
 
 #[derive(Default)]
 struct Args {
     real: Option<PathBuf>,
-    script: String,
+    script: Option<String>,
+    seed: Option<u64>,
+    random: Option<u64>,
+    only: Option<u64>,
 }
 
 fn parse(args: &[PathBuf]) -> Result<Args> {
@@ -30,50 +38,92 @@ fn parse(args: &[PathBuf]) -> Result<Args> {
     let mut rest = args.iter();
     while let Some(flag) = rest.next() {
         let value = rest.next().context(USAGE)?;
+        let number = || value.display().to_string().parse::<u64>().context(USAGE);
         match flag.to_str() {
             Some("--real") => parsed.real = Some(value.clone()),
-            Some("--script") => parsed.script = value.display().to_string(),
+            Some("--script") => parsed.script = Some(value.display().to_string()),
+            Some("--seed") => parsed.seed = Some(number()?),
+            Some("--random") => parsed.random = Some(number()?),
+            Some("--only") => parsed.only = Some(number()?),
             _ => bail!(USAGE),
         }
     }
     Ok(parsed)
 }
 
-/// Runs the scripts on both servers.
+impl Args {
+    /// The scripts that are written down.
+    fn written(&self, kinds: &[Kind]) -> Result<Vec<Placed>> {
+        if self.only.is_some() {
+            return Ok(Vec::new());
+        }
+        let folder = Path::new(FOLDER);
+        let mut scripts = script::read_all(&folder.join("scripts"))?;
+        scripts.extend(template::expand(&folder.join("templates"), kinds)?);
+        if let Some(text) = &self.script {
+            scripts.retain(|placed| {
+                format!("{}: {}", placed.file.display(), placed.script.name).contains(text)
+            });
+        }
+        Ok(scripts)
+    }
+
+    /// The random ones.
+    fn random(&self, kinds: &[Kind], seed: u64) -> Vec<Placed> {
+        let make = |number| random::script(kinds, seed, number);
+        match (self.only, &self.script) {
+            (Some(number), _) => vec![make(number)],
+            (None, Some(_)) => Vec::new(),
+            (None, None) => {
+                let requests = self.random.unwrap_or(RANDOM);
+                (0..requests.div_ceil(random::STEPS as u64))
+                    .map(make)
+                    .collect()
+            }
+        }
+    }
+}
+
+/// Asks both servers the same.
 pub(crate) fn run(args: &[PathBuf]) -> Result<Tally> {
     let args = parse(args)?;
     let real = args.real.as_deref().context(USAGE)?;
     let folder = Path::new(FOLDER);
-    let mut scripts = script::read_all(&folder.join("scripts"))?;
-    scripts.extend(template::expand(
-        &folder.join("templates"),
-        &folder.join("kinds.yaml"),
-    )?);
-    scripts.retain(|placed| {
-        let text = format!("{}: {}", placed.file.display(), placed.script.name);
-        text.contains(&args.script)
-    });
+    let kinds = template::kinds(&folder.join("kinds.yaml"))?;
+    let now_ms = Clock::system().now_ms();
+    let seed = args.seed.unwrap_or(now_ms.unsigned_abs() % 1_000_000_000);
+    let (written, random) = (args.written(&kinds)?, args.random(&kinds, seed));
     let mut matrix = Matrix::with_reasons(&folder.join("coverage.yaml"))?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()?;
     let tally = runtime.block_on(async {
-        let now_ms = Clock::system().now_ms();
         let (plane, ours) = Server::plane(now_ms.unsigned_abs()).await?;
         let genuine = Server::genuine(real)?;
         genuine.ready().await?;
-        let pair = Pair {
+        let mut pair = Pair {
             differences: Differences::read(&folder.join("differences.yaml"))?,
             genuine,
             plane: ours,
             run: format!("{:x}", now_ms / 100),
             now_s: now_ms / 1000,
         };
-        let mut tally = run::scripts(&pair, &scripts, &mut matrix, &mut stdout().lock()).await?;
+        let mut out = stdout().lock();
+        let mut tally = run::scripts(&pair, &written, &mut matrix, &mut out).await?;
+        writeln!(out, "{} written requests", tally.passed + tally.failed)?;
+        // The random scripts have namespaces of their own.
+        pair.run.push('r');
+        let found = run::scripts(&pair, &random, &mut matrix, &mut out).await?;
+        writeln!(
+            out,
+            "{} random requests of seed {seed}",
+            found.passed + found.failed
+        )?;
+        tally.add(found);
         plane.shutdown().await;
-        if args.script.is_empty() {
-            tally.failed += conclude(&matrix, &pair.differences, &mut stdout().lock())?;
+        if args.script.is_none() && args.only.is_none() {
+            tally.failed += conclude(&matrix, &pair.differences, &mut out)?;
         }
         anyhow::Ok(tally)
     })?;

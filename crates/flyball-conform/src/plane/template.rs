@@ -88,7 +88,8 @@ impl Kind {
         format!("/{root}/{}", self.api)
     }
 
-    fn path(&self) -> String {
+    /// The path of its collection, of one namespace when it has any.
+    pub(crate) fn path(&self) -> String {
         let place = if self.cluster { "" } else { "/namespaces/{ns}" };
         format!("{}{place}/{}", self.group_path(), self.plural)
     }
@@ -114,15 +115,18 @@ impl Kind {
         ]
     }
 
+    /// A small valid object without a name.
+    pub(crate) fn example(&self) -> Value {
+        let mut object = self.object.clone();
+        object.insert("apiVersion".to_owned(), self.api.as_str().into());
+        object.insert("kind".to_owned(), self.kind.as_str().into());
+        object.into()
+    }
+
     /// The tree that `$` in a body stands for.
     fn tree(&self, word: &str) -> Option<Value> {
         match word {
-            "object" => {
-                let mut object = self.object.clone();
-                object.insert("apiVersion".to_owned(), self.api.as_str().into());
-                object.insert("kind".to_owned(), self.kind.as_str().into());
-                Some(object.into())
-            }
+            "object" => Some(self.example()),
             "change" => Some(self.change.clone()),
             "invalid" => self.invalid.clone(),
             "status" => self.status.clone(),
@@ -181,13 +185,19 @@ fn merge(base: &mut Value, over: Value) {
     }
 }
 
-/// Every template of `folder` for every kind of `table` that has what it needs.
+/// The kinds of a table.
 ///
 /// # Errors
 /// A file that cannot be read, with its path, line and column.
-pub fn expand(folder: &Path, table: &Path) -> Result<Vec<Placed>> {
-    let kinds: Vec<Kind> =
-        serde_saphyr::from_str(&read(table)?).with_context(|| table.display().to_string())?;
+pub fn kinds(table: &Path) -> Result<Vec<Kind>> {
+    serde_saphyr::from_str(&read(table)?).with_context(|| table.display().to_string())
+}
+
+/// Every template of `folder` for each of `kinds` that has what it needs.
+///
+/// # Errors
+/// A file that cannot be read, with its path, line and column.
+pub fn expand(folder: &Path, kinds: &[Kind]) -> Result<Vec<Placed>> {
     let mut files = Vec::new();
     script::walk(folder, &mut files)?;
     files.sort();
