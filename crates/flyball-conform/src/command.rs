@@ -10,6 +10,7 @@ use flyball_conform::plane::matrix::{Cell, Matrix};
 use flyball_conform::plane::random;
 use flyball_conform::plane::run::{self, Pair};
 use flyball_conform::plane::script::{self, Placed};
+use flyball_conform::plane::search;
 use flyball_conform::plane::server::Server;
 use flyball_conform::plane::template::{self, Kind};
 use flyball_conform::report::Tally;
@@ -114,7 +115,7 @@ pub(crate) fn run(args: &[PathBuf]) -> Result<Tally> {
         writeln!(out, "{} written requests", tally.passed + tally.failed)?;
         // The random scripts have namespaces of their own.
         pair.run.push('r');
-        let found = run::scripts(&pair, &random, &mut matrix, &mut out).await?;
+        let found = search::scripts(&pair, &random, &mut matrix, &mut out).await?;
         writeln!(
             out,
             "{} random requests of seed {seed}",

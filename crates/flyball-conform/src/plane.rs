@@ -10,5 +10,6 @@ pub mod normalise;
 pub mod random;
 pub mod run;
 pub mod script;
+pub mod search;
 pub mod server;
 pub mod template;

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use http::HeaderMap;
+use http::header::CONTENT_TYPE;
 use serde_json::{Map, Value, json};
 
 use crate::plane::server::Incoming;
@@ -13,6 +14,9 @@ const RECENT_S: i64 = 86_400;
 
 /// What begins the generated name of the volume with a pod's token.
 const TOKEN_VOLUME: &str = "kube-api-access-";
+
+/// Letters the server adds to a prefix.
+const SUFFIX: usize = 5;
 
 /// Headers that are compared.
 const HEADERS: [&str; 5] = [
@@ -31,6 +35,7 @@ pub struct Normaliser {
     uids: Ordinals,
     revisions: Ordinals,
     names: Ordinals,
+    prefixes: Vec<String>,
 }
 
 /// Texts in the order in which they were first seen.
@@ -53,6 +58,14 @@ impl Normaliser {
             uids: Ordinals::default(),
             revisions: Ordinals::default(),
             names: Ordinals::default(),
+            prefixes: Vec::new(),
+        }
+    }
+
+    /// Tells of a prefix of which the server was asked to make a name.
+    pub fn expect_generated(&mut self, prefix: &str) {
+        if !prefix.is_empty() && !self.prefixes.iter().any(|known| known == prefix) {
+            self.prefixes.push(prefix.to_owned());
         }
     }
 
@@ -61,7 +74,7 @@ impl Normaliser {
         json!({
             "status": answer.status.as_u16(),
             "headers": self.headers(&answer.headers),
-            "body": self.body(&answer.body),
+            "body": self.body(answer),
         })
     }
 
@@ -83,8 +96,16 @@ impl Normaliser {
         compared.into()
     }
 
-    fn body(&mut self, body: &[u8]) -> Value {
-        let text = String::from_utf8_lossy(body);
+    fn body(&mut self, answer: &Incoming) -> Value {
+        let text = String::from_utf8_lossy(&answer.body);
+        let is_yaml = answer
+            .headers
+            .get(CONTENT_TYPE)
+            .is_some_and(|form| form == "application/yaml");
+        if is_yaml && let Ok(mut document) = serde_saphyr::from_str(&text) {
+            self.value(&mut document);
+            return document;
+        }
         let documents: Result<Vec<Value>, _> = serde_json::Deserializer::from_str(&text)
             .into_iter()
             .collect();
@@ -121,7 +142,7 @@ impl Normaliser {
         let of_many = fields.contains_key("items") || fields.contains_key("columnDefinitions");
         let is_bookmark = fields.get("type").is_some_and(|kind| kind == "BOOKMARK");
         if let Some(Value::Object(metadata)) = fields.get_mut("metadata") {
-            self.metadata(metadata);
+            Self::metadata(metadata);
             if of_many {
                 self.list_metadata(metadata);
             }
@@ -148,15 +169,8 @@ impl Normaliser {
         }
     }
 
-    fn metadata(&mut self, metadata: &mut Map<String, Value>) {
+    fn metadata(metadata: &mut Map<String, Value>) {
         metadata.remove("managedFields");
-        let prefix = metadata.get("generateName").and_then(Value::as_str);
-        if let (Some(prefix), Some(name)) = (prefix, metadata.get("name").and_then(Value::as_str))
-            && name.len() == prefix.len() + 5
-            && name.starts_with(prefix)
-        {
-            self.names.of(name);
-        }
     }
 
     fn list_metadata(&self, metadata: &mut Map<String, Value>) {
@@ -175,16 +189,52 @@ impl Normaliser {
         if is_service_address(text) {
             return "<ip>".to_owned();
         }
-        let mut text = text.to_owned();
-        for (name, ordinal) in &self.names.0 {
-            text = text.replace(name, &format!("<name:{ordinal}>"));
-        }
+        let text = self.quoted(text);
+        let text = self.generated(&text);
         if text.len() == TOKEN_VOLUME.len() + 5 && text.starts_with(TOKEN_VOLUME) {
             return format!("{TOKEN_VOLUME}<name>");
         }
         let text = self.named(&text);
         let text = without_record(&text);
         self.identities(&text)
+    }
+
+    /// Treats an object that a message quotes as one of its own.
+    fn quoted(&mut self, text: &str) -> String {
+        let Some((head, _)) = text.split_once("\"{\\\"") else {
+            return text.to_owned();
+        };
+        let tail = &text[head.len()..];
+        let mut strings = serde_json::Deserializer::from_str(tail).into_iter::<String>();
+        let Some(Ok(inner)) = strings.next() else {
+            return text.to_owned();
+        };
+        let Ok(mut object) = serde_json::from_str::<Value>(&inner) else {
+            return text.to_owned();
+        };
+        self.value(&mut object);
+        format!("{head}{object}{}", &tail[strings.byte_offset()..])
+    }
+
+    /// Replaces every name that the server has made by its ordinal.
+    fn generated(&mut self, text: &str) -> String {
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(character) = rest.chars().next() {
+            let end = self.prefixes.iter().find_map(|prefix| {
+                let end = prefix.len() + SUFFIX;
+                let suffix = rest.strip_prefix(prefix.as_str())?.get(..SUFFIX)?;
+                suffix.bytes().all(is_generated).then_some(end)
+            });
+            let end = end.unwrap_or(character.len_utf8());
+            if end > SUFFIX {
+                out.push_str(&format!("<name:{}>", self.names.of(&rest[..end])));
+            } else {
+                out.push(character);
+            }
+            rest = &rest[end..];
+        }
+        out
     }
 
     fn named(&self, text: &str) -> String {
@@ -233,18 +283,21 @@ fn is_service_address(text: &str) -> bool {
 
 /// A text without the revision an object happens to have, which is the one number of upstream's texts that differs by run.
 fn without_record(text: &str) -> String {
-    const BEFORE: [&str; 3] = [
+    const BEFORE: [&str; 5] = [
+        "ResourceVersion in the precondition (",
+        "ResourceVersion in precondition: ",
         "ResourceVersion in record (",
         "ResourceVersion in object meta: ",
         ", current: ",
     ];
+    let mut text = text.to_owned();
     for before in BEFORE {
         if let Some((head, tail)) = text.split_once(before) {
             let rest = tail.trim_start_matches(|digit: char| digit.is_ascii_digit());
-            return format!("{head}{before}<rv>{rest}");
+            text = format!("{head}{before}<rv>{rest}");
         }
     }
-    text.to_owned()
+    text
 }
 
 /// `5s`, `2m3s`, `<unknown>` stays.
@@ -254,6 +307,11 @@ fn is_age(cell: &str) -> bool {
         && cell
             .bytes()
             .all(|byte| byte.is_ascii_digit() || matches!(byte, b's' | b'm'))
+}
+
+/// True for what suffixes consist of: no vowels, and nothing that looks like another.
+fn is_generated(letter: u8) -> bool {
+    b"bcdfghjklmnpqrstvwxz2456789".contains(&letter)
 }
 
 fn is_uid(text: &str) -> bool {
@@ -292,6 +350,19 @@ mod tests {
         assert_eq!(
             normalised(value),
             json!(["<time>", "<microtime>", "2001-01-01T00:00:00Z"])
+        );
+    }
+
+    #[test]
+    fn an_object_within_a_message_and_a_generated_name_are_treated_as_others() {
+        let mut normaliser = Normaliser::new("ns-1", 1_795_960_000);
+        normaliser.expect_generated("g-");
+        let inner =
+            json!({"metadata": {"managedFields": [], "namespace": "ns-1", "resourceVersion": "4"}});
+        let message = format!("of g-bcdf2: {:?}: no", inner.to_string());
+        assert_eq!(
+            normaliser.text(&message),
+            r#"of <name:1>: {"metadata":{"namespace":"<ns>","resourceVersion":"<rv:1>"}}: no"#
         );
     }
 

@@ -171,11 +171,17 @@ impl Writer<'_> {
     fn put(&mut self) -> Step {
         let (name, options) = (self.name(), self.options());
         let mut body = self.object(&name);
-        match self.dice.below(5) {
-            0 => body["metadata"]["resourceVersion"] = "{rv}".into(),
-            1 => body["metadata"]["uid"] = "{uid}".into(),
-            2 => body["metadata"]["resourceVersion"] = (*self.dice.pick(&["1", "x", ""])).into(),
-            _ => {}
+        let condition = match self.dice.below(5) {
+            0 => Some(("resourceVersion", "{rv}")),
+            1 => Some(("uid", "{uid}")),
+            2 => Some(("resourceVersion", *self.dice.pick(&["1", "x", ""]))),
+            _ => None,
+        };
+        // The metadata may be the odd thing.
+        if let (Some((field, value)), Some(Value::Object(metadata))) =
+            (condition, body.get_mut("metadata"))
+        {
+            metadata.insert(field.to_owned(), value.into());
         }
         let path = format!("{}/{name}{options}", self.kind.path());
         let mut step = Self::asked("PUT", path, Some(body));

@@ -163,7 +163,17 @@ impl Side {
 
     /// Takes one step; the answer, normalised.
     async fn take(&mut self, step: &Step) -> Result<Value> {
-        let answer = self.ask(step).await?;
+        let prefix = step
+            .body
+            .as_ref()
+            .and_then(|body| body.pointer("/metadata/generateName"));
+        if let Some(prefix) = prefix.and_then(Value::as_str) {
+            self.normaliser.expect_generated(&self.filled(prefix));
+        }
+        let answer = match self.ask(step).await {
+            Err(error) if was_cut(&error) => return Ok(json!({"status": 0, "body": "cut"})),
+            answer => answer?,
+        };
         let body: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
         for (name, pointer) in &step.keep {
             let value = match body.pointer(pointer) {
@@ -186,7 +196,15 @@ impl Side {
         if !self.connection.is_open().await {
             self.connection = self.server.connect().await?;
         }
-        self.connection.ask(&outgoing).await
+        self.connection.ask(&outgoing).await.with_context(|| {
+            let Outgoing {
+                method,
+                target,
+                body,
+                ..
+            } = &outgoing;
+            format!("{method} {target} with {body:?}")
+        })
     }
 
     fn outgoing(&self, step: &Step) -> Result<Outgoing> {
@@ -273,6 +291,13 @@ impl Side {
             other => other.clone(),
         }
     }
+}
+
+/// True when a server closed the connection instead of answering, as the genuine one does when a handler panics.
+fn was_cut(error: &anyhow::Error) -> bool {
+    error
+        .downcast_ref::<hyper::Error>()
+        .is_some_and(hyper::Error::is_incomplete_message)
 }
 
 fn text(value: &str) -> Result<HeaderValue> {

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// One file of scripts.
@@ -29,30 +29,40 @@ pub struct Script {
 }
 
 /// One request.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
     /// Method and path with query.
-    #[serde(rename = "do")]
+    #[serde(rename = "do", skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,
     /// Path of a watch.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub watch: Option<String>,
     /// How many events of a watch are read.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub events: Option<usize>,
     /// A mapping or list is sent as JSON, a text as it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub body: Option<Value>,
     /// Content-Type; an explicit null sends none.
-    #[serde(rename = "as", default, deserialize_with = "given")]
+    #[serde(
+        rename = "as",
+        default,
+        deserialize_with = "given",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub content_type: Option<Option<String>>,
     /// Accept.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub accept: Option<String>,
     /// More headers; null takes one away.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, Option<String>>,
     /// Names for values of the answer, as JSON pointers.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub keep: BTreeMap<String, String>,
     /// The status both must answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub want: Option<u16>,
 }
 
@@ -143,6 +153,18 @@ mod tests {
         let steps = &file.scripts[0].steps;
         assert_eq!(steps[0].content_type, Some(None));
         assert_eq!(steps[1].content_type, None);
+    }
+
+    #[test]
+    fn what_is_written_of_a_step_is_read_as_the_same_step() {
+        let steps = r#"{"do":"GET /","as":null,"keep":{"a":"/b"}}"#;
+        let file = parse(&format!(
+            "about: a\nscripts: [{{name: n, steps: [{steps}]}}]"
+        ))
+        .unwrap();
+        let written = serde_json::to_string(&file.scripts[0].steps[0]).unwrap();
+        let value = |text| serde_json::from_str::<Value>(text).unwrap();
+        assert_eq!(value(&written), value(steps));
     }
 
     #[test]

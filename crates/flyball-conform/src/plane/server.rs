@@ -189,7 +189,8 @@ impl Connection {
     /// # Errors
     /// The connection broke.
     pub async fn ask(&mut self, outgoing: &Outgoing) -> Result<Incoming> {
-        self.exchange(outgoing, usize::MAX).await
+        let host = self.host.clone();
+        self.exchange(outgoing, usize::MAX).await.context(host)
     }
 
     /// Sends a watch and reads until `events` lines, its end, or silence. The connection is of no use afterwards.
