@@ -24,15 +24,22 @@ PACKAGES = {  # Go import path -> our name
     "k8s.io/api/apps/v1": "apps/v1",
     "k8s.io/api/autoscaling/v1": "autoscaling/v1",
     "k8s.io/api/autoscaling/v2": "autoscaling/v2",
+    "k8s.io/api/batch/v1": "batch/v1",
     "k8s.io/api/coordination/v1": "coordination/v1",
     "k8s.io/api/events/v1": "events/v1",
     "k8s.io/api/authorization/v1": "authorization/v1",
+    "k8s.io/api/networking/v1": "networking/v1",
+    "k8s.io/api/policy/v1": "policy/v1",
+    "k8s.io/api/scheduling/v1alpha3": "scheduling/v1alpha3",
+    "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1": "apiregistration/v1",
 }
 ROOTS = [
     "core/v1.ConfigMap", "core/v1.Event", "core/v1.Namespace", "core/v1.Pod", "core/v1.ReplicationController",
-    "core/v1.Secret", "core/v1.Service", "core/v1.ServiceAccount", "apps/v1.ControllerRevision",
-    "apps/v1.Deployment", "apps/v1.ReplicaSet", "apps/v1.StatefulSet", "autoscaling/v1.HorizontalPodAutoscaler",
-    "autoscaling/v1.Scale", "autoscaling/v2.HorizontalPodAutoscaler", "coordination/v1.Lease", "events/v1.Event",
+    "core/v1.ResourceQuota", "core/v1.Secret", "core/v1.Service", "core/v1.ServiceAccount",
+    "apiregistration/v1.APIService", "apps/v1.ControllerRevision", "apps/v1.DaemonSet", "apps/v1.Deployment",
+    "apps/v1.ReplicaSet", "apps/v1.StatefulSet", "autoscaling/v1.HorizontalPodAutoscaler", "autoscaling/v1.Scale",
+    "autoscaling/v2.HorizontalPodAutoscaler", "batch/v1.Job", "coordination/v1.Lease",
+    "events/v1.Event", "networking/v1.Ingress", "policy/v1.PodDisruptionBudget",
     "meta/v1.DeleteOptions", "authorization/v1.SelfSubjectAccessReview",
 ]
 BASIC = {

@@ -19,18 +19,25 @@ PREFIX = "#/components/schemas/"
 # Document (as named in api/openapi-spec/v3) -> kinds wanted from it; every kind brings its List where there is one.
 KINDS = {
     "api__v1": [
-        "ConfigMap", "Event", "Namespace", "Pod", "PodTemplate", "ReplicationController", "Secret", "Service",
-        "ServiceAccount", "DeleteOptions", "Status", "WatchEvent",
+        "ConfigMap", "Event", "Namespace", "Pod", "PodTemplate", "ReplicationController", "ResourceQuota", "Secret",
+        "Service", "ServiceAccount", "DeleteOptions", "Status", "WatchEvent",
     ],
-    "apis__apps__v1": ["ControllerRevision", "Deployment", "ReplicaSet", "StatefulSet"],
+    "apis__apiregistration.k8s.io__v1": ["APIService"],
+    "apis__apps__v1": ["ControllerRevision", "DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"],
     "apis__autoscaling__v1": ["HorizontalPodAutoscaler"],
     "apis__autoscaling__v2": ["HorizontalPodAutoscaler"],
+    "apis__batch__v1": ["Job"],
     "apis__coordination.k8s.io__v1": ["Lease"],
     "apis__events.k8s.io__v1": ["Event"],
+    "apis__networking.k8s.io__v1": ["Ingress"],
+    "apis__policy__v1": ["PodDisruptionBudget"],
 }
 # The body of every patch, and the subresource that is published with the workloads alone.
 EXTRA = ["io.k8s.apimachinery.pkg.apis.meta.v1.Patch", "io.k8s.api.autoscaling.v1.Scale"]
-GROUPS = {"", "apps", "autoscaling", "coordination.k8s.io", "events.k8s.io"}
+GROUPS = {
+    "", "apiregistration.k8s.io", "apps", "autoscaling", "batch", "coordination.k8s.io", "events.k8s.io",
+    "networking.k8s.io", "policy",
+}
 
 
 def module_dir():
