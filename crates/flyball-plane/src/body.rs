@@ -11,7 +11,9 @@ use crate::protobuf;
 use crate::refusal::Refusal;
 use crate::request::Query;
 use crate::respond::BoxError;
-use crate::schema::decode::{DecodeError, Decoded, Origin, strict_error, syntax, unreadable};
+use crate::schema::decode::{
+    DecodeError, Decoded, Origin, json_kind, strict_error, syntax, unreadable,
+};
 use crate::schema::{Gvk, Schema};
 
 /// A body larger than this is refused with 413. Upstream: `MaxRequestBodyBytes`.
@@ -251,13 +253,25 @@ fn check_type(gvk: Gvk<'_>, json: &[u8]) -> Result<(), TypeError> {
     #[derive(serde::Deserialize)]
     struct TypeMeta {
         #[serde(default, rename = "apiVersion")]
-        api_version: String,
+        api_version: Value,
         #[serde(default)]
-        kind: String,
+        kind: Value,
     }
-    let TypeMeta { api_version, kind } = serde_json::from_slice(json).map_err(|error| {
+    let found = serde_json::from_slice::<Option<TypeMeta>>(json).map_err(|error| {
         TypeError::Unreadable(syntax::problem(json).unwrap_or_else(|| error.to_string()))
     })?;
+    let text = |field: &str, value: Option<Value>| match value {
+        None | Some(Value::Null) => Ok(String::new()),
+        Some(Value::String(text)) => Ok(text),
+        Some(other) => Err(TypeError::Unreadable(format!(
+            "json: cannot unmarshal {} into Go struct field .{field} of type string",
+            json_kind(&other)
+        ))),
+    };
+    let (api_version, kind) = found.map_or((None, None), |found| {
+        (Some(found.api_version), Some(found.kind))
+    });
+    let (api_version, kind) = (text("apiVersion", api_version)?, text("kind", kind)?);
     let (group, version) = api_version
         .split_once('/')
         .unwrap_or(("", api_version.as_str()));

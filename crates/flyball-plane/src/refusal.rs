@@ -16,6 +16,8 @@ pub(crate) struct Refusal {
     pub message: String,
     /// `details` of the Status, absent when there are none.
     pub details: Option<Map<String, Value>>,
+    /// What the client is warned of besides.
+    pub warnings: Vec<String>,
 }
 
 /// What a refusal is about: the resource by group and plural (or kind, for invalid objects) and the object's name.
@@ -60,6 +62,7 @@ impl Refusal {
             reason,
             message: message.into(),
             details: None,
+            warnings: Vec::new(),
         }
     }
 
@@ -74,7 +77,14 @@ impl Refusal {
             reason,
             message,
             details: Some(subject.details()),
+            warnings: Vec::new(),
         }
+    }
+
+    /// The refusal, with what was found before it.
+    pub(crate) fn warned(mut self, warnings: &[String]) -> Self {
+        self.warnings.extend_from_slice(warnings);
+        self
     }
 
     fn retry_after(mut self, seconds: u32) -> Self {

@@ -32,9 +32,15 @@ pub(crate) fn json_as(value: &Value, media_type: &'static str) -> Response<Body>
     whole(StatusCode::OK, encoded(value, Encoding::Json).0, media_type)
 }
 
-/// The answer to a request that is refused.
+/// The answer to a request that is refused before the client's form is known.
 pub(crate) fn refused(refusal: &Refusal) -> Response<Body> {
-    let mut response = object(refusal.code, &refusal.status(), Encoding::Json);
+    refused_as(refusal, Encoding::Json)
+}
+
+/// The answer to a request that is refused.
+pub(crate) fn refused_as(refusal: &Refusal, encoding: Encoding) -> Response<Body> {
+    let mut response = object(refusal.code, &refusal.status(), encoding);
+    warn(&mut response, &refusal.warnings);
     if let Some(seconds) = refusal.retry_after_seconds() {
         response
             .headers_mut()

@@ -125,7 +125,7 @@ impl Call {
         }
         match self.run(method, sub, &body).await {
             Some(Ok(answer)) => self.render(&answer),
-            Some(Err(refusal)) => respond::refused(&refusal),
+            Some(Err(refusal)) => respond::refused_as(&refusal, self.form.encoding),
             None => respond::refused(&Refusal::method_not_allowed()),
         }
     }
@@ -184,14 +184,15 @@ impl Call {
     /// The mode from `dryRun`.
     fn mode(&self, options_kind: &str) -> Result<Mode, Refusal> {
         let asked = self.query.all("dryRun");
-        match asked.iter().find(|word| !["", "All"].contains(word)) {
-            Some(_) => {
-                let error = crate::field::not_supported("dryRun", asked, &["All"]);
-                Err(crate::body::invalid_option(options_kind, &error))
-            }
-            None if asked.contains(&"All") => Ok(Mode::DryRun),
-            None => Ok(Mode::Commit),
+        if asked.iter().any(|word| *word != "All") {
+            let error = crate::field::not_supported("dryRun", asked, &["All"]);
+            return Err(crate::body::invalid_option(options_kind, &error));
         }
+        Ok(if asked.is_empty() {
+            Mode::Commit
+        } else {
+            Mode::DryRun
+        })
     }
 
     fn served(&self, object: &Value) -> Value {

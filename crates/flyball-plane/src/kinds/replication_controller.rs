@@ -29,7 +29,15 @@ impl Strategy for ReplicationController {
         let labels = object.pointer("/spec/template/metadata/labels").cloned();
         if let Some(labels) = labels {
             default_field(object::child(object, "spec"), "selector", labels.clone());
-            default_field(object::child(object, "metadata"), "labels", labels);
+            let metadata = object::child(object, "metadata");
+            if metadata
+                .get("labels")
+                .and_then(Value::as_object)
+                .is_some_and(Map::is_empty)
+            {
+                metadata.remove("labels");
+            }
+            default_field(metadata, "labels", labels);
         }
         default_field(object::child(object, "spec"), "replicas", 1);
         pod_template::default_template(object);
@@ -41,7 +49,7 @@ impl Strategy for ReplicationController {
 
     fn validate(&self, object: &Value) -> Vec<FieldError> {
         let mut errors = Vec::from_iter(workload::nonnegative(object, "minReadySeconds"));
-        let empty = json!({});
+        let empty = Value::Null;
         let selector = object.pointer("/spec/selector").and_then(Value::as_object);
         if selector.is_none_or(Map::is_empty) {
             errors.push(field::required("spec.selector", ""));

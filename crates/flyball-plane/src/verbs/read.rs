@@ -62,6 +62,13 @@ impl Call {
             (Content::Plain(value), _) => value.clone(),
             (_, Shape::Table) => self.table(content, headers)?,
             (Content::Object(object), Shape::Metadata) => metadata_of(object),
+            // Upstream never makes the list's items when there are none.
+            (Content::List(metadata, objects), Shape::Metadata) if objects.is_empty() => json!({
+                "kind": "PartialObjectMetadataList",
+                "apiVersion": "meta.k8s.io/v1",
+                "metadata": metadata,
+                "items": null,
+            }),
             (Content::List(metadata, objects), Shape::Metadata) => json!({
                 "kind": "PartialObjectMetadataList",
                 "apiVersion": "meta.k8s.io/v1",

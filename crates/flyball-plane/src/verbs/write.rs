@@ -51,7 +51,8 @@ impl Call {
             .api
             .registry
             .create(&self.kind, self.place().namespace, object, mode)
-            .await?;
+            .await
+            .map_err(|refusal| refusal.warned(&warnings))?;
         Ok(Answer {
             code: StatusCode::CREATED,
             content: Content::Object(object),
@@ -64,13 +65,15 @@ impl Call {
         let strictness = Strictness::of(&self.query, "UpdateOptions")?;
         let json = body::json(&negotiation::content_type(&self.headers), body)?;
         let (object, warnings) = self.expected().decode(&json, strictness)?;
-        body::check_name(&object, self.place().name)?;
+        body::check_name(&object, self.place().name)
+            .map_err(|refusal| refusal.warned(&warnings))?;
         let make = |_: Option<&Value>| Ok(object.clone());
         let updated = self
             .api
             .registry
             .update(self.place(), part, mode, make)
-            .await?;
+            .await
+            .map_err(|refusal| refusal.warned(&warnings))?;
         Ok(updated_answer(updated, warnings))
     }
 
@@ -121,7 +124,8 @@ impl Call {
             .api
             .registry
             .update(self.place(), part, mode, make)
-            .await?;
+            .await;
+        let updated = updated.map_err(|refusal| refusal.warned(&warnings))?;
         Ok(updated_answer(updated, warnings))
     }
 
