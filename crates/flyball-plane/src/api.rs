@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 use crate::discovery::{self, Discovery};
 use crate::registry::Registry;
 use crate::schema::openapi::Documents;
+use crate::verbs::Frames;
 use crate::workload::load::ledger::Ledger;
 
 /// Requests at work at once, watches not counted; more are answered 429. Upstream: `--max-requests-inflight` 400 and
@@ -26,6 +27,8 @@ pub(crate) struct Api {
     pub(crate) ledger: Mutex<Ledger>,
     pub(crate) requests: Semaphore,
     pub(crate) watches: Arc<Semaphore>,
+    /// What watchers have in common.
+    pub(crate) frames: Frames,
     /// Ends watches and loops.
     pub(crate) stopping: CancellationToken,
 }
@@ -39,6 +42,7 @@ impl Api {
             ledger: Mutex::default(),
             requests: Semaphore::new(REQUESTS_MAX),
             watches: Arc::new(Semaphore::new(WATCHES_MAX)),
+            frames: Frames::default(),
             stopping: CancellationToken::new(),
         })
     }

@@ -42,6 +42,7 @@
 //! | head of a request | 64 KiB | 431, or the stream is refused |
 //! | a request, watches apart | 60 s | 504 |
 //! | rest between requests | 32 s, with HTTP/2 90 s | the connection is closed |
+//! | events made once for all watchers | 8 MiB | the oldest are made anew |
 //! | changes kept for watchers | 8192 ([`store::HISTORY_MAX`]) | 410 Expired as the last event |
 //! | changes waiting for the disk | 1024, 256 in one transaction | their senders wait |
 //! | tries to store a change | 2, the log written anew between | 500, then 503 until the disk works ([`store`]) |

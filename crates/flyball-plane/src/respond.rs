@@ -7,6 +7,7 @@ use http::header::{
 use http::{Response, StatusCode};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Full};
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::negotiation::Encoding;
@@ -91,7 +92,7 @@ pub(crate) fn warn(response: &mut Response<Body>, warnings: &[String]) {
 }
 
 /// One line of JSON, as upstream's encoder ends every object.
-pub(crate) fn line(value: &Value) -> Bytes {
+pub(crate) fn line(value: &impl Serialize) -> Bytes {
     let mut bytes = serde_json::to_vec(value).expect("a JSON value has string keys only");
     bytes.push(b'\n');
     bytes.into()

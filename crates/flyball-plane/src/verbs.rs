@@ -2,11 +2,14 @@
 //! Source: apiserver endpoints/installer.go, handlers/*.go. Not here: the rules (`registry`, `kinds`).
 
 mod delete;
+mod frames;
 mod list;
 mod read;
 mod scale;
 mod watch;
 mod write;
+
+pub(crate) use frames::Frames;
 
 use std::sync::Arc;
 

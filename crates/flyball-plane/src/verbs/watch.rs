@@ -13,12 +13,14 @@ use futures::stream;
 use http::Response;
 use http_body::Frame;
 use http_body_util::StreamBody;
+use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use super::list::Choice;
 use super::{Call, Content};
 use crate::body::invalid_option;
+use crate::negotiation::{Encoding, Shape};
 use crate::object;
 use crate::refusal::Refusal;
 use crate::respond::{self, Body, BoxError};
@@ -50,6 +52,8 @@ struct Watcher {
     pending: VecDeque<Bytes>,
     changed: watch::Receiver<Revision>,
     bookmarks: Bookmarks,
+    /// The version of the objects, when they are told as they are and in JSON, as most watchers have it.
+    common: Option<Arc<str>>,
     /// Tables tell their columns once.
     headers: Headers,
     next_bookmark_ms: UnixMs,
@@ -98,7 +102,10 @@ impl Call {
             (true, false) => Bookmarks::Periodic,
             (true, true) => Bookmarks::EndOfInitialEvents,
         };
+        let is_common = self.form.shape == Shape::Object && self.form.encoding == Encoding::Json;
+        let api_version = self.kind.api_version(&self.version.name);
         let mut watcher = Watcher {
+            common: is_common.then(|| api_version.into()),
             choice,
             cursor: 0,
             pending: VecDeque::new(),
@@ -245,10 +252,20 @@ impl Watcher {
             (Some(previous), false) => {
                 let mut last = (*previous.object).clone();
                 object::set_resource_version(&mut last, event.revision);
-                ("DELETED", Arc::new(last))
+                return Some(self.frame("DELETED", Arc::new(last)));
             }
         };
-        Some(self.frame(kind, object))
+        Some(self.shared(event.revision, kind, object))
+    }
+
+    /// A frame that other watchers may get as well.
+    fn shared(&mut self, revision: Revision, kind: &'static str, object: Arc<Value>) -> Bytes {
+        let Some(api_version) = self.common.clone() else {
+            return self.frame(kind, object);
+        };
+        let api = Arc::clone(&self.call.api);
+        api.frames
+            .get_or_make((revision, kind, api_version), || self.frame(kind, object))
     }
 
     fn frame(&mut self, kind: &str, object: Arc<Value>) -> Bytes {
@@ -294,8 +311,18 @@ impl Watcher {
     }
 }
 
+/// Source: apimachinery apis/meta/v1/watch.go, `WatchEvent`.
+#[derive(Serialize)]
+struct Told<'a> {
+    r#type: &'a str,
+    object: &'a Value,
+}
+
 fn frame(kind: &str, object: &Value) -> Bytes {
-    respond::line(&json!({"type": kind, "object": object}))
+    respond::line(&Told {
+        r#type: kind,
+        object,
+    })
 }
 
 fn millis(duration: Duration) -> UnixMs {
