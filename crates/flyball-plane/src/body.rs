@@ -51,6 +51,15 @@ impl Strictness {
     }
 }
 
+/// Where a patched object comes from.
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    /// Decides the words for a wrong type.
+    pub(crate) origin: Origin,
+    /// What a refusal shows of it.
+    pub(crate) quoted: String,
+}
+
 /// The refusal of an option in the query.
 pub(crate) fn invalid_option(options_kind: &str, error: &crate::field::FieldError) -> Refusal {
     invalid_options(options_kind, std::slice::from_ref(error))
@@ -151,11 +160,11 @@ impl<'a> Expected<'a> {
     pub(crate) fn decode_patched(
         &self,
         patched: &Decoded,
-        origin: Origin,
+        source: &Source,
         strictness: Strictness,
     ) -> Result<(Value, Vec<String>), Refusal> {
         let refuse = |why: &str| {
-            let error = crate::field::invalid("patch", patched.object.to_string(), why);
+            let error = crate::field::invalid("patch", source.quoted.clone(), why);
             let nothing = crate::refusal::Subject {
                 group: "",
                 resource: "",
@@ -164,7 +173,7 @@ impl<'a> Expected<'a> {
             Refusal::invalid(nothing, &[error])
         };
         let mut decoded = Schema::builtin()
-            .decode_value(self.gvk(), &patched.object, origin)
+            .decode_value(self.gvk(), &patched.object, source.origin)
             .map_err(|error| refuse(&error.to_string()))?;
         decoded.strict.splice(..0, patched.strict.iter().cloned());
         self.settle(decoded, strictness, refuse)

@@ -8,6 +8,8 @@ pub(crate) mod json;
 pub(crate) mod merge;
 pub(crate) mod strategic;
 
+pub(crate) use golang::text as printed;
+
 /// Why a patch was refused. The variants are the answers a server gives; the texts are upstream's.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub(crate) enum PatchError {

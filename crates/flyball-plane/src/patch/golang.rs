@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// `%v` of a decoded value: `map[name:web ports:[80 443]]`. Upstream quotes a strategic patch so when its result is
 /// invalid.
-pub(super) fn text(value: &Value) -> String {
+pub(crate) fn text(value: &Value) -> String {
     match value {
         Value::Null => "<nil>".into(),
         Value::Bool(one) => one.to_string(),

@@ -76,6 +76,8 @@ impl Registry {
             return Err(Refusal::not_found(place.kind.subject(place.name)));
         }
         let mut wanted = wanted?;
+        check_uid(place, &wanted, &Value::Null)?;
+        revision_of(&wanted)?;
         object::remove_meta(&mut wanted, "resourceVersion");
         let object = self
             .create(place.kind, place.namespace, wanted, mode)

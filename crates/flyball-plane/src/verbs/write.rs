@@ -5,7 +5,8 @@ use http::StatusCode;
 use serde_json::Value;
 
 use super::{Answer, Call, Content};
-use crate::body::{self, Expected, Strictness};
+use crate::body::{self, Expected, Source, Strictness};
+use crate::metadata;
 use crate::negotiation;
 use crate::object;
 use crate::patch::{self, PatchError};
@@ -114,11 +115,13 @@ impl Call {
                 object: patch.apply(&self.served(current), gvk)?,
                 strict: patch.strict.clone(),
             };
-            let (object, found) =
-                self.expected()
-                    .decode_patched(&patched, patch.origin(), strictness)?;
+            let (object, found) = self.expected().decode_patched(
+                &patched,
+                &patch.source(&patched.object),
+                strictness,
+            )?;
             warnings = found;
-            Ok(object)
+            self.named_as_asked(object)
         };
         let updated = self
             .api
@@ -127,6 +130,14 @@ impl Call {
             .await;
         let updated = updated.map_err(|refusal| refusal.warned(&warnings))?;
         Ok(updated_answer(updated, warnings))
+    }
+
+    /// Refuses a patched object of another name or namespace.
+    fn named_as_asked(&self, mut object: Value) -> Result<Value, Refusal> {
+        let place = self.place();
+        metadata::settle_namespace(&self.kind, &mut object, place.namespace)?;
+        body::check_name(&object, place.name)?;
+        Ok(object)
     }
 
     /// The patch of a body by its media type.
@@ -186,6 +197,18 @@ impl Patch {
             },
         };
         patched.map_err(refused)
+    }
+
+    /// What a refusal of `patched` quotes, and how its types are told: upstream decodes the text of the result, but
+    /// converts a strategic merge as it is, and knows the patch alone.
+    fn source(&self, patched: &Value) -> Source {
+        Source {
+            origin: self.origin(),
+            quoted: match self.form {
+                Form::Json | Form::Merge => patched.to_string(),
+                Form::Strategic => patch::printed(&self.value),
+            },
+        }
     }
 
     pub(super) fn origin(&self) -> Origin {
