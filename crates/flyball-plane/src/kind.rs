@@ -392,9 +392,25 @@ pub(crate) trait Strategy: fmt::Debug + Send + Sync {
         None
     }
 
+    /// What a client is warned of that deletes without saying what becomes of dependents.
+    fn deletion_warning(&self) -> Option<&'static str> {
+        None
+    }
+
     /// The fields besides `metadata.name` and `metadata.namespace` that a field selector may name.
     fn selectable_fields(&self) -> &'static [&'static str] {
         &[]
+    }
+
+    /// The refusal of a field selector that names another field.
+    fn unselectable(&self, field: &str) -> String {
+        if self.selectable_fields().is_empty() {
+            format!(
+                "{field:?} is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
+            )
+        } else {
+            format!("field label not supported: {field}")
+        }
     }
 
     /// The value of a selectable field.

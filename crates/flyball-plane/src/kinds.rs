@@ -2,9 +2,11 @@
 
 mod config_map;
 mod controller_revision;
+mod daemon_set;
 mod deployment;
 mod event;
 mod horizontal_pod_autoscaler;
+mod job;
 mod lease;
 mod namespace;
 mod pod;
@@ -25,8 +27,10 @@ pub(crate) fn builtin() -> Kinds {
     let mut kinds: Vec<Kind> = vec![
         config_map::kind(),
         controller_revision::kind(),
+        daemon_set::kind(),
         deployment::kind(),
         horizontal_pod_autoscaler::kind(),
+        job::kind(),
         lease::kind(),
         namespace::kind(),
         pod::kind(),

@@ -11,6 +11,7 @@ mod autoscaler;
 mod builtin;
 mod column;
 mod event;
+mod job;
 mod pod;
 mod service;
 mod workload;
@@ -117,7 +118,7 @@ impl Printer {
             IncludeObject::Metadata => json!({
                 "kind": "PartialObjectMetadata",
                 "apiVersion": "meta.k8s.io/v1",
-                "metadata": item.served["metadata"],
+                "metadata": item.printed["metadata"],
             }),
         };
         let mut row = json!({"cells": cells, "object": object});

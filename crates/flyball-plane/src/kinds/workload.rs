@@ -29,25 +29,36 @@ pub(super) fn validate(object: &Value, owner: &str) -> Vec<FieldError> {
         .into_iter()
         .filter_map(|field| nonnegative(object, field))
         .collect();
-    let selector = object
+    if given_selector(object).is_none() {
+        errors.push(field::required("spec.selector", ""));
+    }
+    errors.extend(selector(object, owner));
+    errors.extend(template(object));
+    errors
+}
+
+/// The selector of a workload, `None` when it has none.
+fn given_selector(object: &Value) -> Option<&Value> {
+    object
         .pointer("/spec/selector")
-        .filter(|selector| selector.is_object());
-    match selector {
-        None => errors.push(field::required("spec.selector", "")),
+        .filter(|selector| selector.is_object())
+}
+
+/// The problems of a given `spec.selector`.
+pub(super) fn selector(object: &Value, owner: &str) -> Vec<FieldError> {
+    match given_selector(object) {
+        None => Vec::new(),
         Some(selector) if is_empty(selector) => {
             let detail = format!("empty selector is invalid for {owner}");
-            errors.push(field::invalid("spec.selector", selector.clone(), detail));
+            vec![field::invalid("spec.selector", selector.clone(), detail)]
         }
         Some(selector) => {
-            errors.extend(metadata::labels(
-                "spec.selector.matchLabels",
-                selector.get("matchLabels"),
-            ));
+            let labels = selector.get("matchLabels");
+            let mut errors = metadata::labels("spec.selector.matchLabels", labels);
             errors.extend(expressions(selector));
+            errors
         }
     }
-    errors.extend(template(object, selector));
-    errors
 }
 
 fn is_empty(selector: &Value) -> bool {
@@ -98,7 +109,9 @@ fn expressions(selector: &Value) -> Vec<FieldError> {
 const LABELS: &str = "spec.template.metadata.labels";
 const NO_MATCH: &str = "`selector` does not match template `labels`";
 
-fn template(object: &Value, selector: Option<&Value>) -> Vec<FieldError> {
+/// The problems of `spec.template`, which the selector must select.
+pub(super) fn template(object: &Value) -> Vec<FieldError> {
+    let selector = given_selector(object);
     let Some(template) = object.pointer("/spec/template") else {
         // Upstream's type has an empty template then.
         return vec![

@@ -117,6 +117,8 @@ impl Registry {
             ));
         }
         object::remove_meta(&mut object, "resourceVersion");
+        // Upstream reads what it has stored, and fills in again what the rules for new objects have left out.
+        kind.strategy.default(&mut object);
         Ok(object)
     }
 

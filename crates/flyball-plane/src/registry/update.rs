@@ -141,6 +141,7 @@ fn settle(place: Place<'_>, part: Part, mut new: Value, old: &Value) -> Result<V
         Part::Status => settle_status(kind, &mut new, old),
     };
     if errors.is_empty() {
+        kind.strategy.default(&mut new);
         return Ok(new);
     }
     Err(Refusal::invalid(kind.kind_subject(place.name), &errors))

@@ -4,7 +4,7 @@ use flyball_clock::UnixMs;
 use serde_json::Value;
 
 use super::column::Column;
-use super::{Cells, age, autoscaler, event, pod, service, text, workload};
+use super::{Cells, age, autoscaler, event, job, pod, service, text, workload};
 use crate::schema::Gvk;
 
 const CONFIG_MAP: Gvk<'static> = Gvk::new("", "v1", "ConfigMap");
@@ -54,6 +54,8 @@ pub(super) fn find(gvk: Gvk<'_>) -> (&'static [Column], Cells) {
         ("apps", "Deployment") => (&workload::DEPLOYMENT_COLUMNS, workload::deployment),
         ("apps", "ReplicaSet") => (&workload::REPLICA_SET_COLUMNS, workload::replica_set),
         ("apps", "StatefulSet") => (&workload::STATEFUL_SET_COLUMNS, workload::stateful_set),
+        ("apps", "DaemonSet") => (&workload::DAEMON_SET_COLUMNS, workload::daemon_set),
+        ("batch", "Job") => (&job::COLUMNS, job::cells),
         ("apps", "ControllerRevision") => (&workload::REVISION_COLUMNS, workload::revision),
         ("", "ReplicationController") => (
             &workload::REPLICATION_CONTROLLER_COLUMNS,

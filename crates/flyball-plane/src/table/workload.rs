@@ -13,6 +13,8 @@ use crate::schema::Gvk;
 const CONTROLLER: Gvk<'static> = Gvk::new("", "v1", "ReplicationController");
 const DEPLOYMENT: Gvk<'static> = Gvk::new("apps", "v1", "Deployment");
 const REPLICA_SET: Gvk<'static> = Gvk::new("apps", "v1", "ReplicaSet");
+const DAEMON_SET: Gvk<'static> = Gvk::new("apps", "v1", "DaemonSet");
+const POD: Gvk<'static> = Gvk::new("", "v1", "Pod");
 const REVISION: Gvk<'static> = Gvk::new("apps", "v1", "ControllerRevision");
 
 pub(super) static POD_TEMPLATE_COLUMNS: [Column; 4] = [
@@ -49,6 +51,22 @@ pub(super) static REVISION_COLUMNS: [Column; 4] = [
     Column::AGE,
 ];
 
+pub(super) static DAEMON_SET_COLUMNS: [Column; 11] = [
+    Column::NAME,
+    Column::integer("Desired").field(DAEMON_SET, &["status", "desiredNumberScheduled"]),
+    Column::integer("Current").field(DAEMON_SET, &["status", "currentNumberScheduled"]),
+    Column::integer("Ready").field(DAEMON_SET, &["status", "numberReady"]),
+    Column::integer("Up-to-date").field(DAEMON_SET, &["status", "updatedNumberScheduled"]),
+    Column::integer("Available").field(DAEMON_SET, &["status", "numberAvailable"]),
+    Column::text("Node Selector").field(POD, &["spec", "nodeSelector"]),
+    Column::AGE,
+    Column::CONTAINERS,
+    Column::IMAGES,
+    Column::text("Selector")
+        .field(DAEMON_SET, &["spec", "selector"])
+        .wide(),
+];
+
 const fn replicas(gvk: Gvk<'static>) -> [Column; 8] {
     [
         Column::NAME,
@@ -78,6 +96,26 @@ pub(super) fn deployment(object: &Value, now_ms: UnixMs) -> Vec<Value> {
             .unwrap_or_else(|| "<invalid>".into())
             .into(),
     ]
+}
+
+pub(super) fn daemon_set(object: &Value, now_ms: UnixMs) -> Vec<Value> {
+    let template = &object["spec"]["template"];
+    let [names, images] = containers(template);
+    let mut cells = vec![name(object)];
+    for field in [
+        "desiredNumberScheduled",
+        "currentNumberScheduled",
+        "numberReady",
+        "updatedNumberScheduled",
+        "numberAvailable",
+    ] {
+        cells.push(number(object, &["status", field]).into());
+    }
+    cells.push(labels(at(template, &["spec", "nodeSelector"])).into());
+    cells.extend([age::of(object, now_ms), names, images]);
+    let selector = selector(object).unwrap_or_else(|| "<invalid>".into());
+    cells.push(selector.into());
+    cells
 }
 
 pub(super) fn stateful_set(object: &Value, now_ms: UnixMs) -> Vec<Value> {
@@ -145,7 +183,7 @@ fn ready(object: &Value) -> Value {
 }
 
 /// Names and images of a template's containers.
-fn containers(template: &Value) -> [Value; 2] {
+pub(super) fn containers(template: &Value) -> [Value; 2] {
     let all = list(template, &["spec", "containers"]);
     ["name", "image"].map(|field| {
         let texts: Vec<&str> = all.iter().map(|one| text(one, &[field])).collect();
@@ -154,7 +192,7 @@ fn containers(template: &Value) -> [Value; 2] {
 }
 
 /// `spec.selector` as text; `None` when it is not a selector.
-fn selector(object: &Value) -> Option<String> {
+pub(super) fn selector(object: &Value) -> Option<String> {
     let selector = Option::<LabelSelector>::deserialize(at(object, &["spec", "selector"])).ok()?;
     let compiled = LabelSelector::compile(selector.as_ref()).ok()?;
     Some(compiled.to_string())

@@ -20,7 +20,8 @@ impl Call {
             .api
             .registry
             .delete(self.place(), &asked.options, asked.mode)
-            .await?;
+            .await
+            .map_err(|refusal| refusal.warned(&self.warnings(&asked)))?;
         let code = if !deleted.removed && asked.cascades {
             StatusCode::ACCEPTED
         } else {
@@ -30,13 +31,14 @@ impl Call {
         Ok(Answer {
             code,
             content,
-            warnings: Vec::new(),
+            warnings: self.warnings(&asked),
         })
     }
 
     pub(super) async fn delete_collection(&self, body: &Bytes) -> Result<Answer, Refusal> {
         let asked = self.delete_options(body)?;
-        let list = self.list()?;
+        let mut list = self.list()?;
+        list.warnings = self.warnings(&asked);
         let objects = match &list.content {
             Content::List(_, objects) => objects.as_slice(),
             Content::Object(_) | Content::Plain(_) => &[],
@@ -64,6 +66,16 @@ impl Call {
             }
         }
         Ok(list)
+    }
+
+    fn warnings(&self, asked: &Asked) -> Vec<String> {
+        let warning = self.kind.strategy.deletion_warning();
+        let said = asked.options.propagation.is_some();
+        warning
+            .filter(|_| !said)
+            .map(str::to_owned)
+            .into_iter()
+            .collect()
     }
 
     fn deleted(&self, deleted: Deleted) -> Content {

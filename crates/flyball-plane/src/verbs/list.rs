@@ -119,7 +119,7 @@ impl Call {
                 && !(name == "metadata.namespace" && self.kind.scope == Scope::Namespaced)
                 && !known.contains(&name)
             {
-                return Err(bad(unknown_field(name, known)));
+                return Err(bad(self.kind.strategy.unselectable(name)));
             }
         }
         Ok(Choice {
@@ -303,15 +303,4 @@ fn match_rule(rule: &str, revision: Option<&str>, paged: bool) -> Vec<FieldError
         )),
     }
     errors
-}
-
-/// Kinds with fields of their own have a function upstream that answers one way, the rest share one that answers another.
-fn unknown_field(field: &str, known: &[&str]) -> String {
-    if known.is_empty() {
-        format!(
-            "{field:?} is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
-        )
-    } else {
-        format!("field label not supported: {field}")
-    }
 }
