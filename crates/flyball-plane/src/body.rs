@@ -5,6 +5,7 @@ use bytes::Bytes;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde_json::Value;
 
+use crate::field::FieldError;
 use crate::kind::{Kind, Version};
 use crate::object;
 use crate::protobuf;
@@ -34,17 +35,18 @@ impl Strictness {
     /// From the query; `Warn` when nothing is said.
     ///
     /// # Errors
-    /// 422 for another word.
-    pub(crate) fn of(query: &Query, options_kind: &str) -> Result<Self, Refusal> {
+    /// Another word.
+    pub(crate) fn of(query: &Query) -> Result<Self, FieldError> {
         match query.get("fieldValidation") {
             None | Some("Warn") => Ok(Self::Warn),
             Some("Ignore") => Ok(Self::Ignore),
             Some("Strict") => Ok(Self::Strict),
             Some(other) => {
                 let supported = ["", "Ignore", "Strict", "Warn"];
-                Err(invalid_option(
-                    options_kind,
-                    &crate::field::not_supported("fieldValidation", other, &supported),
+                Err(crate::field::not_supported(
+                    "fieldValidation",
+                    other,
+                    &supported,
                 ))
             }
         }
@@ -61,12 +63,12 @@ pub(crate) struct Source {
 }
 
 /// The refusal of an option in the query.
-pub(crate) fn invalid_option(options_kind: &str, error: &crate::field::FieldError) -> Refusal {
+pub(crate) fn invalid_option(options_kind: &str, error: &FieldError) -> Refusal {
     invalid_options(options_kind, std::slice::from_ref(error))
 }
 
 /// The refusal of several options.
-pub(crate) fn invalid_options(options_kind: &str, errors: &[crate::field::FieldError]) -> Refusal {
+pub(crate) fn invalid_options(options_kind: &str, errors: &[FieldError]) -> Refusal {
     let subject = crate::refusal::Subject {
         group: "meta.k8s.io",
         resource: options_kind,

@@ -46,6 +46,8 @@ pub(crate) enum Dependents {
     Follow,
     /// They stay.
     Stay,
+    /// Nobody looks for any, whatever a deletion asks. Upstream: `rest.Unsupported`.
+    Unknown,
 }
 
 /// Where a kind keeps its scale.

@@ -18,6 +18,8 @@ use http::{HeaderMap, Method, Response, StatusCode};
 use serde_json::Value;
 
 use crate::api::Api;
+use crate::body::Strictness;
+use crate::field::FieldError;
 use crate::kind::{Kind, Version};
 use crate::negotiation::{Form, Shape, Streams};
 use crate::refusal::Refusal;
@@ -184,12 +186,24 @@ impl Call {
         }
     }
 
-    /// The mode from `dryRun`.
-    fn mode(&self, options_kind: &str) -> Result<Mode, Refusal> {
+    /// What `dryRun` and `fieldValidation` ask of a write.
+    ///
+    /// # Errors
+    /// 422 that tells of both.
+    fn write_options(&self, options_kind: &str) -> Result<(Mode, Strictness), Refusal> {
+        match (self.mode(), Strictness::of(&self.query)) {
+            (Ok(mode), Ok(strictness)) => Ok((mode, strictness)),
+            (mode, strictness) => {
+                let errors = Vec::from_iter(mode.err().into_iter().chain(strictness.err()));
+                Err(crate::body::invalid_options(options_kind, &errors))
+            }
+        }
+    }
+
+    fn mode(&self) -> Result<Mode, FieldError> {
         let asked = self.query.all("dryRun");
         if asked.iter().any(|word| *word != "All") {
-            let error = crate::field::not_supported("dryRun", asked, &["All"]);
-            return Err(crate::body::invalid_option(options_kind, &error));
+            return Err(crate::field::not_supported("dryRun", asked, &["All"]));
         }
         Ok(if asked.is_empty() {
             Mode::Commit

@@ -156,12 +156,12 @@ impl Writer<'_> {
         let name = self.name();
         let word = self.dice.pick(&words).replace("{name}", &name);
         // Cluster-scoped objects of other scripts are left out.
-        let own = if self.kind.cluster {
-            format!("&fieldSelector=metadata.name%3D{name}")
-        } else {
-            String::new()
+        let query = match (self.kind.cluster, word.starts_with("fieldSelector")) {
+            (true, true) => format!("fieldSelector=metadata.name%3D{name}"),
+            (true, false) => format!("{word}&fieldSelector=metadata.name%3D{name}"),
+            (false, _) => word,
         };
-        let mut step = Self::asked("GET", format!("{}?{word}{own}", self.kind.path()), None);
+        let mut step = Self::asked("GET", format!("{}?{query}", self.kind.path()), None);
         if self.dice.chance(3) {
             step.accept = Some((*self.dice.pick(&[TABLE, METADATA_LIST])).to_owned());
         }

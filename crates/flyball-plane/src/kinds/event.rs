@@ -5,7 +5,7 @@ use flyball_api::name;
 use serde_json::{Map, Value, json};
 
 use crate::field::{self, FieldError};
-use crate::kind::{Codec, Kind, MetadataRules, PutRule, Strategy, Version};
+use crate::kind::{Codec, Dependents, Kind, MetadataRules, PutRule, Strategy, Version};
 use crate::object;
 
 /// Fields a selector may name in core/v1.
@@ -62,6 +62,7 @@ pub(super) fn kinds() -> [Kind; 2] {
     .short(&["ev"]);
     let core = Kind {
         put: PutRule::UnconditionalOrCreate,
+        dependents: Dependents::Unknown,
         ..core
     };
     let new = Kind::new(
@@ -80,6 +81,7 @@ pub(super) fn kinds() -> [Kind; 2] {
     };
     let new = Kind {
         put: PutRule::UnconditionalOrCreate,
+        dependents: Dependents::Unknown,
         stored: core.stored.clone(),
         stored_api_version: core.stored_api_version.clone(),
         versions: vec![version],
@@ -121,6 +123,9 @@ fn encode(object: &Value) -> Value {
 impl Strategy for Event {
     fn default(&self, object: &mut Value) {
         let fields = object::fields(object);
+        if fields.get("count").is_some_and(|count| *count == 0) {
+            fields.remove("count");
+        }
         for field in ["firstTimestamp", "lastTimestamp", "eventTime"] {
             fields.entry(field).or_insert(Value::Null);
         }

@@ -79,6 +79,25 @@ impl Strategy for Pod {
 
     fn validate_update(&self, object: &Value, old: &Value) -> Vec<FieldError> {
         let mut errors = self.validate(object);
+        for list in ["containers", "initContainers"] {
+            let path = format!("/spec/{list}");
+            let count = |pod: &Value| {
+                pod.pointer(&path)
+                    .and_then(Value::as_array)
+                    .map_or(0, Vec::len)
+            };
+            if count(object) != count(old) {
+                let detail = "pod updates may not add or remove containers";
+                errors.push(field::forbidden(format!("spec.{list}"), detail));
+                return errors;
+            }
+        }
+        if let Some((error, stops)) = deadline(object, old) {
+            errors.push(error);
+            if stops {
+                return errors;
+            }
+        }
         if fixed(object) != fixed(old) {
             errors.push(field::forbidden(
                 "spec",
@@ -127,6 +146,30 @@ impl Strategy for Pod {
             _ if field == "spec.hostNetwork" => "false".to_owned(),
             _ => String::new(),
         }
+    }
+}
+
+/// What is wrong with a change of the deadline, and whether nothing else is looked at then.
+fn deadline(object: &Value, old: &Value) -> Option<(FieldError, bool)> {
+    const PATH: &str = "spec.activeDeadlineSeconds";
+    let seconds = |pod: &Value| {
+        pod.pointer("/spec/activeDeadlineSeconds")
+            .and_then(Value::as_i64)
+    };
+    match (seconds(object), seconds(old)) {
+        (Some(new), _) if !(0..=i64::from(i32::MAX)).contains(&new) => {
+            let detail = "must be between 0 and 2147483647, inclusive";
+            Some((field::invalid(PATH, new, detail), true))
+        }
+        (Some(new), Some(old)) if old < new => {
+            let detail = "must be less than or equal to previous value";
+            Some((field::invalid(PATH, new, detail), true))
+        }
+        (None, Some(_)) => {
+            let detail = "must not update from a positive integer to nil value";
+            Some((field::invalid(PATH, Value::Null, detail), false))
+        }
+        _ => None,
     }
 }
 

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use super::{pod_template, workload};
 use crate::field::{self, FieldError};
 use crate::kind::{Dependents, Kind, SelectorForm, Strategy};
+use crate::metadata;
 use crate::object::{self, default_field};
 
 #[derive(Debug)]
@@ -28,7 +29,15 @@ impl Strategy for ReplicationController {
     fn default(&self, object: &mut Value) {
         let labels = object.pointer("/spec/template/metadata/labels").cloned();
         if let Some(labels) = labels {
-            default_field(object::child(object, "spec"), "selector", labels.clone());
+            let spec = object::child(object, "spec");
+            if spec
+                .get("selector")
+                .and_then(Value::as_object)
+                .is_some_and(Map::is_empty)
+            {
+                spec.remove("selector");
+            }
+            default_field(spec, "selector", labels.clone());
             let metadata = object::child(object, "metadata");
             if metadata
                 .get("labels")
@@ -69,6 +78,7 @@ impl Strategy for ReplicationController {
                 detail,
             ));
         }
+        errors.extend(metadata::labels("spec.template.labels", Some(labels)));
         errors.extend(pod_template::validate_spec(
             "spec.template.spec",
             template.get("spec"),

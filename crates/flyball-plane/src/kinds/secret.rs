@@ -32,7 +32,15 @@ impl Strategy for Secret {
                 );
             }
         }
-        object::default_field(object::fields(object), "type", "Opaque");
+        let fields = object::fields(object);
+        if fields
+            .get("data")
+            .and_then(Value::as_object)
+            .is_some_and(Map::is_empty)
+        {
+            fields.remove("data");
+        }
+        object::default_field(fields, "type", "Opaque");
     }
 
     fn empty_status(&self) -> Option<Value> {

@@ -38,7 +38,7 @@ impl Strategy for Service {
             .into_iter()
             .flatten()
         {
-            let number = port.get("port").cloned().unwrap_or_default();
+            let number = port.get("port").cloned().unwrap_or_else(|| 0.into());
             let port = object::fields(port);
             default_field(port, "protocol", "TCP");
             default_field(port, "targetPort", number);
@@ -97,7 +97,7 @@ impl Strategy for Service {
                 errors.push(field::required(format!("spec.ports[{index}].name"), ""));
             }
             errors.extend(["port", "targetPort"].into_iter().filter_map(|which| {
-                let number = port.get(which)?.as_i64()?;
+                let number = port.get(which).map_or(Some(0), Value::as_i64)?;
                 let path = format!("spec.ports[{index}].{which}");
                 let detail = "must be between 1 and 65535, inclusive";
                 (!(1..=65535).contains(&number)).then(|| field::invalid(path, number, detail))

@@ -152,6 +152,7 @@ impl Registry {
             &mut object,
             options
                 .propagation
+                .filter(|_| place.kind.dependents != Dependents::Unknown)
                 .or_else(|| default_propagation(place.kind, current)),
         );
         let waits = !object::finalizers(&object).is_empty() || has_spec_finalizers(&object);

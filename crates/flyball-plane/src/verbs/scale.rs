@@ -9,13 +9,13 @@ use serde_json::{Map, Value, json};
 
 use super::write::NOTHING;
 use super::{Answer, Call, Content};
-use crate::body::{self, Strictness};
+use crate::body;
 use crate::field;
 use crate::kind::SelectorForm;
 use crate::negotiation;
 use crate::object;
 use crate::refusal::{Refusal, Subject};
-use crate::registry::Part;
+use crate::registry::{Mode, Part};
 use crate::schema::decode::{Origin, unreadable};
 use crate::schema::{Gvk, Schema};
 
@@ -28,7 +28,7 @@ impl Call {
     }
 
     pub(super) async fn put_scale(&self, body: &Bytes) -> Result<Answer, Refusal> {
-        let strictness = Strictness::of(&self.query, "UpdateOptions")?;
+        let (mode, strictness) = self.write_options("UpdateOptions")?;
         let json = body::json(&negotiation::content_type(&self.headers), body)?;
         let decoded = body::typed(SCALE, &json)?;
         let warnings = body::judged(decoded.strict, strictness, |why| {
@@ -36,14 +36,13 @@ impl Call {
         })?;
         let scale = decoded.object;
         body::check_name(&scale, self.place().name)?;
-        let mut answer = self
-            .write_scale("UpdateOptions", |_| Ok(scale.clone()))
-            .await?;
+        let mut answer = self.write_scale(mode, |_| Ok(scale.clone())).await?;
         answer.warnings = warnings;
         Ok(answer)
     }
 
     pub(super) async fn patch_scale(&self, body: &Bytes) -> Result<Answer, Refusal> {
+        let (mode, _) = self.write_options("PatchOptions")?;
         let patch = self.read_patch(body)?;
         let make = |current: &Value| {
             let patched = patch.apply(&self.scale_of(current), SCALE)?;
@@ -61,15 +60,14 @@ impl Call {
                 })?;
             Ok(decoded.object)
         };
-        self.write_scale("PatchOptions", make).await
+        self.write_scale(mode, make).await
     }
 
     async fn write_scale(
         &self,
-        options_kind: &str,
+        mode: Mode,
         make: impl Fn(&Value) -> Result<Value, Refusal> + Send + Sync,
     ) -> Result<Answer, Refusal> {
-        let mode = self.mode(options_kind)?;
         let name = self.place().name;
         let update = |current: Option<&Value>| {
             let current = current.ok_or_else(|| Refusal::not_found(self.kind.subject(name)))?;

@@ -44,8 +44,7 @@ impl Call {
     }
 
     pub(super) async fn create(&self, body: &Bytes) -> Result<Answer, Refusal> {
-        let mode = self.mode("CreateOptions")?;
-        let strictness = Strictness::of(&self.query, "CreateOptions")?;
+        let (mode, strictness) = self.write_options("CreateOptions")?;
         let json = body::json(&negotiation::content_type(&self.headers), body)?;
         let (object, warnings) = self.expected().decode(&json, strictness)?;
         let object = self
@@ -62,8 +61,7 @@ impl Call {
     }
 
     pub(super) async fn put(&self, part: Part, body: &Bytes) -> Result<Answer, Refusal> {
-        let mode = self.mode("UpdateOptions")?;
-        let strictness = Strictness::of(&self.query, "UpdateOptions")?;
+        let (mode, strictness) = self.write_options("UpdateOptions")?;
         let json = body::json(&negotiation::content_type(&self.headers), body)?;
         let (object, warnings) = self.expected().decode(&json, strictness)?;
         body::check_name(&object, self.place().name)
@@ -103,8 +101,7 @@ impl Call {
     }
 
     pub(super) async fn patch(&self, part: Part, body: &Bytes) -> Result<Answer, Refusal> {
-        let mode = self.mode("PatchOptions")?;
-        let strictness = Strictness::of(&self.query, "PatchOptions")?;
+        let (mode, strictness) = self.write_options("PatchOptions")?;
         let patch = self.read_patch(body)?;
         let mut warnings = Vec::new();
         let make = |current: Option<&Value>| {
