@@ -84,7 +84,7 @@ const RULES: &[Rule] = &[
     Rule {
         name: "flyball-conform",
         may: ALL,
-        never: &["redb"],
+        never: &[],
     },
     Rule {
         name: "flyball-testkit",
