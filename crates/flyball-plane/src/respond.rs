@@ -28,6 +28,11 @@ pub(crate) fn object(code: StatusCode, value: &Value, encoding: Encoding) -> Res
     whole(code, bytes, media_type)
 }
 
+/// The answer that is JSON already.
+pub(crate) fn json_line(code: StatusCode, line: Bytes) -> Response<Body> {
+    whole(code, line, "application/json")
+}
+
 /// A JSON answer under another media type, as discovery has it.
 pub(crate) fn json_as(value: &Value, media_type: &'static str) -> Response<Body> {
     whole(StatusCode::OK, encoded(value, Encoding::Json).0, media_type)
@@ -98,18 +103,18 @@ pub(crate) fn line(value: &impl Serialize) -> Bytes {
     bytes.into()
 }
 
-fn encoded(value: &Value, encoding: Encoding) -> (Vec<u8>, &'static str) {
+fn encoded(value: &Value, encoding: Encoding) -> (Bytes, &'static str) {
     match encoding {
-        Encoding::Json => (line(value).to_vec(), "application/json"),
+        Encoding::Json => (line(value), "application/json"),
         Encoding::Yaml => {
             let text = serde_saphyr::to_string(value).unwrap_or_else(|_| value.to_string());
-            (text.into_bytes(), "application/yaml")
+            (text.into(), "application/yaml")
         }
     }
 }
 
-fn whole(code: StatusCode, bytes: Vec<u8>, media_type: &'static str) -> Response<Body> {
-    let body = Full::new(Bytes::from(bytes)).map_err(|never| match never {});
+fn whole(code: StatusCode, bytes: impl Into<Bytes>, media_type: &'static str) -> Response<Body> {
+    let body = Full::new(bytes.into()).map_err(|never| match never {});
     let mut response = Response::new(Body::new(body));
     *response.status_mut() = code;
     set_headers(&mut response, media_type);

@@ -21,7 +21,7 @@ use crate::api::Api;
 use crate::body::Strictness;
 use crate::field::FieldError;
 use crate::kind::{Kind, Version};
-use crate::negotiation::{Form, Shape, Streams};
+use crate::negotiation::{Encoding, Form, Shape, Streams};
 use crate::refusal::Refusal;
 use crate::registry::{Mode, Part, Place};
 use crate::request::{Query, ResourcePath};
@@ -217,11 +217,15 @@ impl Call {
     }
 
     fn render(&self, answer: &Answer) -> Response<Body> {
-        let value = match self.shaped(&answer.content, Headers::Shown) {
-            Ok(value) => value,
-            Err(refusal) => return respond::refused(&refusal),
+        let mut response = match (&answer.content, self.form.shape, self.form.encoding) {
+            (Content::List(metadata, objects), Shape::Object, Encoding::Json) => {
+                respond::json_line(answer.code, self.list_line(metadata, objects))
+            }
+            (content, _, encoding) => match self.shaped(content, Headers::Shown) {
+                Ok(value) => respond::object(answer.code, &value, encoding),
+                Err(refusal) => return respond::refused(&refusal),
+            },
         };
-        let mut response = respond::object(answer.code, &value, self.form.encoding);
         respond::warn(&mut response, &answer.warnings);
         response
     }

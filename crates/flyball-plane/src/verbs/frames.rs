@@ -35,10 +35,10 @@ impl Frames {
             return found.clone();
         }
         // Not under the lock: two watchers may make the same one, but none waits for another's.
-        let made = make();
+        let frame = make();
         let mut kept = self.kept();
-        kept.bytes += made.len();
-        if let Some(before) = kept.frames.insert(key, made.clone()) {
+        kept.bytes += frame.len();
+        if let Some(before) = kept.frames.insert(key, frame.clone()) {
             kept.bytes -= before.len();
         }
         while kept.bytes > BYTES_MAX
@@ -46,7 +46,7 @@ impl Frames {
         {
             kept.bytes -= oldest.len();
         }
-        made
+        frame
     }
 }
 

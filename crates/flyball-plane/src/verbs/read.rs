@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::{Answer, Call, Content};
 use crate::negotiation::Shape;
 use crate::object;
 use crate::refusal::Refusal;
+use crate::respond;
 use crate::schema::Gvk;
 use crate::store::Entry;
 use crate::table::{Headers, IncludeObject, Item, Options, Printer};
@@ -119,23 +122,52 @@ impl Call {
     }
 
     /// Upstream leaves kind and version out of the items of a list of built-in objects.
+    fn item(&self, object: &Value) -> Value {
+        let mut item = self.served(object);
+        let fields = object::fields(&mut item);
+        fields.remove("kind");
+        fields.remove("apiVersion");
+        item
+    }
+
     fn list_of(&self, metadata: &Value, objects: &[Arc<Value>]) -> Value {
-        let items: Vec<Value> = objects
-            .iter()
-            .map(|object| {
-                let mut item = self.served(object);
-                let fields = object::fields(&mut item);
-                fields.remove("kind");
-                fields.remove("apiVersion");
-                item
-            })
-            .collect();
-        json!({
+        let items = objects.iter().map(|object| self.item(object)).collect();
+        let mut list = json!({
             "kind": format!("{}List", self.kind.kind),
             "apiVersion": self.kind.api_version(&self.version.name),
             "metadata": metadata,
-            "items": items,
+        });
+        object::fields(&mut list).insert("items".to_owned(), Value::Array(items));
+        list
+    }
+
+    /// What [`Self::list_of`] is in JSON, object by object: a list of a hundred thousand is never held as values as well.
+    pub(super) fn list_line(&self, metadata: &Value, objects: &[Arc<Value>]) -> Bytes {
+        respond::line(&List {
+            api_version: self.kind.api_version(&self.version.name),
+            items: Items(self, objects),
+            kind: format!("{}List", self.kind.kind),
+            metadata,
         })
+    }
+}
+
+/// A list, with its fields in the order of their names as in every other answer.
+#[derive(Serialize)]
+struct List<'a> {
+    #[serde(rename = "apiVersion")]
+    api_version: String,
+    items: Items<'a>,
+    kind: String,
+    metadata: &'a Value,
+}
+
+struct Items<'a>(&'a Call, &'a [Arc<Value>]);
+
+impl Serialize for Items<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(call, objects) = self;
+        serializer.collect_seq(objects.iter().map(|object| call.item(object)))
     }
 }
 
