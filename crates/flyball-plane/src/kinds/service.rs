@@ -27,6 +27,13 @@ pub(super) fn kind() -> Kind {
 impl Strategy for Service {
     fn default(&self, object: &mut Value) {
         let spec = object::child(object, "spec");
+        if spec
+            .get("selector")
+            .and_then(Value::as_object)
+            .is_some_and(Map::is_empty)
+        {
+            spec.remove("selector");
+        }
         default_field(spec, "type", "ClusterIP");
         default_field(spec, "sessionAffinity", "None");
         if spec.get("type").and_then(Value::as_str) != Some("ExternalName") {

@@ -35,6 +35,7 @@ impl Strategy for StatefulSet {
     fn default(&self, object: &mut Value) {
         let spec = object::child(object, "spec");
         default_field(spec, "podManagementPolicy", "OrderedReady");
+        default_field(spec, "serviceName", "");
         default_field(spec, "replicas", 1);
         default_field(spec, "revisionHistoryLimit", 10);
         let update = fields(spec.entry("updateStrategy").or_insert_with(|| json!({})));

@@ -49,7 +49,7 @@ impl Registry {
                 return self.put_new(place, mode, make(None)).await;
             };
             let wanted = make(Some(&current.object))?;
-            let new = settle(place, part, wanted, &current.object)?;
+            let new = settle(place, part, mode, wanted, &current.object)?;
             if new == *current.object || mode == Mode::DryRun {
                 return Ok(Updated {
                     object: Arc::new(new),
@@ -76,7 +76,7 @@ impl Registry {
             return Err(Refusal::not_found(place.kind.subject(place.name)));
         }
         let mut wanted = wanted?;
-        check_uid(place, &wanted, &Value::Null)?;
+        check_uid(place, mode, &wanted, &Value::Null)?;
         revision_of(&wanted)?;
         object::remove_meta(&mut wanted, "resourceVersion");
         let object = self
@@ -130,11 +130,17 @@ fn is_finished(new: &Value, old: &Value) -> bool {
 }
 
 /// Brings a wanted object into the form in which it can replace `old`, and checks it.
-fn settle(place: Place<'_>, part: Part, mut new: Value, old: &Value) -> Result<Value, Refusal> {
+fn settle(
+    place: Place<'_>,
+    part: Part,
+    mode: Mode,
+    mut new: Value,
+    old: &Value,
+) -> Result<Value, Refusal> {
     let kind = place.kind;
     metadata::normalize(&mut new);
     metadata::settle_namespace(kind, &mut new, place.namespace)?;
-    check_uid(place, &new, old)?;
+    check_uid(place, mode, &new, old)?;
     check_revision(place, &mut new, old)?;
     let errors = match part {
         Part::Main => settle_main(kind, &mut new, old),
@@ -193,7 +199,7 @@ fn take_generation(new: &mut Value, old: &Value) {
     }
 }
 
-fn check_uid(place: Place<'_>, new: &Value, old: &Value) -> Result<(), Refusal> {
+fn check_uid(place: Place<'_>, mode: Mode, new: &Value, old: &Value) -> Result<(), Refusal> {
     let (asked, found) = (object::uid(new), object::uid(old));
     if asked.is_empty() || asked == found {
         return Ok(());
@@ -204,8 +210,14 @@ fn check_uid(place: Place<'_>, new: &Value, old: &Value) -> Result<(), Refusal> 
         .filter(|part| !part.is_empty())
         .collect::<Vec<_>>()
         .join("/");
+    // Upstream asks the storage itself only in earnest, and its keys begin with the storage's own folder.
+    let root = if mode == Mode::Commit {
+        "/registry"
+    } else {
+        ""
+    };
     let why = format!(
-        "StorageError: invalid object, Code: 4, Key: /registry/{path}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: {asked}, UID in object meta: {found}"
+        "StorageError: invalid object, Code: 4, Key: {root}/{path}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: {asked}, UID in object meta: {found}"
     );
     Err(Refusal::conflict(place.kind.subject(name), &why))
 }

@@ -66,7 +66,7 @@ impl Call {
         let (object, warnings) = self.expected().decode(&json, strictness)?;
         body::check_name(&object, self.place().name)
             .map_err(|refusal| refusal.warned(&warnings))?;
-        let make = |_: Option<&Value>| Ok(object.clone());
+        let make = |current: Option<&Value>| Ok(self.kept(object.clone(), current));
         let updated = self
             .api
             .registry
@@ -118,7 +118,8 @@ impl Call {
                 strictness,
             )?;
             warnings = found;
-            self.named_as_asked(object)
+            let object = self.named_as_asked(object)?;
+            Ok(self.kept(object, Some(current)))
         };
         let updated = self
             .api
@@ -127,6 +128,14 @@ impl Call {
             .await;
         let updated = updated.map_err(|refusal| refusal.warned(&warnings))?;
         Ok(updated_answer(updated, warnings))
+    }
+
+    /// A namespace keeps its spec, which changes through `finalize`; the controllers inside the plane write it as any other.
+    fn kept(&self, mut object: Value, current: Option<&Value>) -> Value {
+        if let Some(current) = current.filter(|_| *self.kind.stored == *"namespaces") {
+            object::take_field(&mut object, current, "spec");
+        }
+        object
     }
 
     /// Refuses a patched object of another name or namespace.

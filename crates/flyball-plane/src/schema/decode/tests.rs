@@ -149,7 +149,7 @@ fn a_wrong_type_after_a_strategic_merge_is_told_as_the_converter_tells_it() {
     for (value, wanted) in [
         (
             json!({"spec": {"replicas": "3"}}),
-            "cannot convert string to int32",
+            "unrecognized type: int32",
         ),
         (json!({"spec": "x"}), "cannot restore struct from: string"),
         (
