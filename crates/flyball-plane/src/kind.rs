@@ -24,6 +24,8 @@ pub(crate) type Text = Cow<'static, str>;
 pub(crate) enum PutRule {
     /// Without a resourceVersion it replaces whatever is there.
     Unconditional,
+    /// It needs a resourceVersion.
+    Conditional,
     /// As `Unconditional`, and it creates the object when there is none.
     UnconditionalOrCreate,
     /// It needs a resourceVersion, but creates the object when there is none.
@@ -204,6 +206,7 @@ impl Kind {
             ("", "replicationcontrollers") => "controllers",
             ("", "nodes") => "minions",
             ("networking.k8s.io", "ingresses") => "ingress",
+            ("apiregistration.k8s.io", "apiservices") => "apiregistration.k8s.io/apiservices",
             (_, plural) => plural,
         }
     }

@@ -53,7 +53,8 @@
 //! # What is not kept or served
 //!
 //! managedFields (so no server-side apply: 415 says what to send instead), OpenAPI v2, protobuf answers, admission webhooks, `exec`, `log`,
-//! lists of old revisions (410 unless nothing has changed since).
+//! lists of old revisions (410 unless nothing has changed since). Disruption budgets, ingresses, quotas and API services are
+//! stored and checked, and nothing acts on them.
 
 mod api;
 mod auth;

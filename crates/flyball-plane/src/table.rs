@@ -13,6 +13,7 @@ mod column;
 mod event;
 mod job;
 mod pod;
+mod policy;
 mod service;
 mod workload;
 

@@ -4,7 +4,7 @@
 use flyball_api::selector::LabelSelector;
 use serde_json::{Map, Value};
 
-use super::pod_template;
+use super::{label_selector, pod_template};
 use crate::field::{self, FieldError};
 use crate::metadata;
 
@@ -52,12 +52,7 @@ pub(super) fn selector(object: &Value, owner: &str) -> Vec<FieldError> {
             let detail = format!("empty selector is invalid for {owner}");
             vec![field::invalid("spec.selector", selector.clone(), detail)]
         }
-        Some(selector) => {
-            let labels = selector.get("matchLabels");
-            let mut errors = metadata::labels("spec.selector.matchLabels", labels);
-            errors.extend(expressions(selector));
-            errors
-        }
+        Some(selector) => label_selector::validate("spec.selector", selector),
     }
 }
 
@@ -71,39 +66,6 @@ fn is_empty(selector: &Value) -> bool {
         .and_then(Value::as_array)
         .is_none_or(Vec::is_empty);
     labels && list
-}
-
-fn expressions(selector: &Value) -> Vec<FieldError> {
-    let mut errors = Vec::new();
-    let list = selector.get("matchExpressions").and_then(Value::as_array);
-    for (index, one) in list.into_iter().flatten().enumerate() {
-        let path = format!("spec.selector.matchExpressions[{index}]");
-        let empty = one
-            .get("values")
-            .and_then(Value::as_array)
-            .is_none_or(Vec::is_empty);
-        match one
-            .get("operator")
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-        {
-            "In" | "NotIn" if empty => errors.push(field::required(
-                format!("{path}.values"),
-                "must be specified when `operator` is 'In' or 'NotIn'",
-            )),
-            "Exists" | "DoesNotExist" if !empty => errors.push(field::forbidden(
-                format!("{path}.values"),
-                "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
-            )),
-            "In" | "NotIn" | "Exists" | "DoesNotExist" => {}
-            other => errors.push(field::invalid(
-                format!("{path}.operator"),
-                other,
-                "not a valid selector operator",
-            )),
-        }
-    }
-    errors
 }
 
 const LABELS: &str = "spec.template.metadata.labels";

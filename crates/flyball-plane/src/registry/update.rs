@@ -72,7 +72,10 @@ impl Registry {
         mode: Mode,
         wanted: Result<Value, Refusal>,
     ) -> Result<Updated, Refusal> {
-        if place.kind.put == PutRule::Unconditional {
+        if matches!(
+            place.kind.put,
+            PutRule::Unconditional | PutRule::Conditional
+        ) {
             return Err(Refusal::not_found(place.kind.subject(place.name)));
         }
         let mut wanted = wanted?;
@@ -224,7 +227,11 @@ fn check_uid(place: Place<'_>, mode: Mode, new: &Value, old: &Value) -> Result<(
 
 fn check_revision(place: Place<'_>, new: &mut Value, old: &Value) -> Result<(), Refusal> {
     match revision_of(new)? {
-        None if place.kind.put == PutRule::ConditionalOrCreate => {
+        None if matches!(
+            place.kind.put,
+            PutRule::Conditional | PutRule::ConditionalOrCreate
+        ) =>
+        {
             let error = field::invalid(
                 "metadata.resourceVersion",
                 0,

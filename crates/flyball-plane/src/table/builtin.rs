@@ -4,7 +4,7 @@ use flyball_clock::UnixMs;
 use serde_json::Value;
 
 use super::column::Column;
-use super::{Cells, age, autoscaler, event, job, pod, service, text, workload};
+use super::{Cells, age, autoscaler, event, job, pod, policy, service, text, workload};
 use crate::schema::Gvk;
 
 const CONFIG_MAP: Gvk<'static> = Gvk::new("", "v1", "ConfigMap");
@@ -68,6 +68,12 @@ pub(super) fn find(gvk: Gvk<'_>) -> (&'static [Column], Cells) {
         ("", "ServiceAccount") => (&SERVICE_ACCOUNT_COLUMNS, service_account),
         ("" | "events.k8s.io", "Event") => (&event::COLUMNS, event::cells),
         ("coordination.k8s.io", "Lease") => (&LEASE_COLUMNS, lease),
+        ("policy", "PodDisruptionBudget") => (&policy::BUDGET_COLUMNS, policy::budget),
+        ("networking.k8s.io", "Ingress") => (&policy::INGRESS_COLUMNS, policy::ingress),
+        ("", "ResourceQuota") => (&policy::QUOTA_COLUMNS, policy::quota),
+        ("apiregistration.k8s.io", "APIService") => {
+            (&policy::API_SERVICE_COLUMNS, policy::api_service)
+        }
         ("autoscaling", "HorizontalPodAutoscaler") => (&autoscaler::COLUMNS, autoscaler::cells),
         ("autoscaling", "Scale") => (&SCALE_COLUMNS, scale),
         _ => (&OTHER_COLUMNS, other),
