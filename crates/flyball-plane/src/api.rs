@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 use crate::discovery::{self, Discovery};
 use crate::registry::Registry;
 use crate::schema::openapi::Documents;
+use crate::telemetry::Telemetry;
 use crate::verbs::Frames;
 use crate::workload::load::ledger::Ledger;
 
@@ -25,6 +26,7 @@ pub(crate) struct Api {
     pub(crate) openapi: Documents,
     /// The past of the loads, written by the driver of the controllers. Locked after the store, never across an await.
     pub(crate) ledger: Mutex<Ledger>,
+    pub(crate) telemetry: Arc<Telemetry>,
     pub(crate) requests: Semaphore,
     pub(crate) watches: Arc<Semaphore>,
     /// What watchers have in common.
@@ -38,6 +40,7 @@ impl Api {
         Arc::new(Self {
             discovery: Discovery::of(&registry.kinds),
             openapi: discovery::documents(&registry.kinds),
+            telemetry: Telemetry::new(registry.clock.clone()),
             registry,
             ledger: Mutex::default(),
             requests: Semaphore::new(REQUESTS_MAX),

@@ -43,7 +43,7 @@
 //! | a request, watches apart | 60 s | 504 |
 //! | rest between requests | 32 s, with HTTP/2 90 s | the connection is closed |
 //! | events made once for all watchers | 8 MiB | the oldest are made anew |
-//! | changes kept for watchers | 8192 ([`store::HISTORY_MAX`]) | 410 Expired as the last event |
+//! | changes kept for watchers, pages and lists of the past | 8192 ([`store::HISTORY_MAX`]) | 410 Expired, for a watcher as the last event |
 //! | changes waiting for the disk | 1024, 256 in one transaction | their senders wait |
 //! | tries to store a change | 2, the log written anew between | 500, then 503 until the disk works ([`store`]) |
 //! | tries against faster writers | 64 | 409 |
@@ -53,8 +53,8 @@
 //! # What is not kept or served
 //!
 //! managedFields (so no server-side apply: 415 says what to send instead), OpenAPI v2, protobuf answers, admission webhooks, `exec`, `log`,
-//! lists of old revisions (410 unless nothing has changed since). Disruption budgets, ingresses, quotas and API services are
-//! stored and checked, and nothing acts on them.
+//! lists of revisions that the history no longer reaches (410), OpenMetrics forms of `/metrics`. Disruption budgets, ingresses,
+//! quotas and API services are stored and checked, and nothing acts on them.
 
 mod api;
 mod auth;
@@ -84,6 +84,7 @@ mod service;
 mod snapshot;
 pub mod store;
 mod table;
+mod telemetry;
 mod time;
 mod verbs;
 pub mod workload;

@@ -18,6 +18,8 @@ pub(crate) struct Refusal {
     pub details: Option<Map<String, Value>>,
     /// What the client is warned of besides.
     pub warnings: Vec<String>,
+    /// `metadata.continue` of the Status: where a list can go on that cannot go on as it began.
+    pub next_page: Option<String>,
 }
 
 /// What a refusal is about: the resource by group and plural (or kind, for invalid objects) and the object's name.
@@ -63,6 +65,7 @@ impl Refusal {
             message: message.into(),
             details: None,
             warnings: Vec::new(),
+            next_page: None,
         }
     }
 
@@ -78,6 +81,7 @@ impl Refusal {
             message,
             details: Some(subject.details()),
             warnings: Vec::new(),
+            next_page: None,
         }
     }
 
@@ -371,6 +375,9 @@ impl Refusal {
         });
         if !self.reason.is_empty() {
             status["reason"] = self.reason.into();
+        }
+        if let Some(token) = &self.next_page {
+            status["metadata"]["continue"] = token.as_str().into();
         }
         if let Some(details) = &self.details {
             status["details"] = Value::Object(details.clone());

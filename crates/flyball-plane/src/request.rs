@@ -10,6 +10,8 @@ pub(crate) enum Route {
     Health,
     /// `/version`.
     Version,
+    /// `/metrics`.
+    Metrics,
     /// `/api`.
     CoreVersions,
     /// `/apis`.
@@ -46,6 +48,8 @@ pub(crate) struct ResourcePath {
     pub resource: String,
     /// Name of the object, absent for collections.
     pub name: Option<String>,
+    /// The deprecated form `/api/v1/watch/...`, which asks for a watch.
+    pub watched: bool,
     /// What follows the name: `status`, `scale`, or a custom metric's name.
     pub rest: Vec<String>,
 }
@@ -62,6 +66,7 @@ impl Route {
         match words.as_slice() {
             ["healthz" | "livez" | "readyz", ..] => Self::Health,
             ["version"] => Self::Version,
+            ["metrics"] => Self::Metrics,
             ["api"] => Self::CoreVersions,
             ["apis"] => Self::Groups,
             ["apis", group] => Self::Group((*group).to_owned()),
@@ -84,6 +89,10 @@ impl GroupVersion {
 }
 
 fn below(served: GroupVersion, rest: &[&str]) -> Route {
+    let (watched, rest) = match rest {
+        ["watch", rest @ ..] if !rest.is_empty() => (true, rest),
+        _ => (false, rest),
+    };
     let owned = |words: &[&str]| {
         words
             .iter()
@@ -95,6 +104,7 @@ fn below(served: GroupVersion, rest: &[&str]) -> Route {
             served: served.clone(),
             namespace: namespace.map(str::to_owned),
             resource: resource.to_owned(),
+            watched,
             name: rest.first().map(|&name| name.to_owned()),
             rest: owned(rest.get(1..).unwrap_or_default()),
         })
@@ -185,6 +195,7 @@ mod tests {
             ("/api/v1/namespaces/a", "|v1|-|namespaces|a|"),
             ("/api/v1/namespaces/a/status", "|v1|-|namespaces|a|status"),
             ("/api/v1/namespaces/a/pods/b", "|v1|a|pods|b|"),
+            ("/api/v1/watch/namespaces/a/pods/b", "|v1|a|pods|b|"),
             ("/api/v1/namespaces/a/pods/b%2Fc", "|v1|a|pods|b/c|"),
             (
                 "/apis/apps/v1/namespaces/a/deployments/b/scale",

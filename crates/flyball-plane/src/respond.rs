@@ -13,6 +13,7 @@ use serde_json::Value;
 use crate::negotiation::Encoding;
 use crate::refusal::Refusal;
 use crate::schema::openapi::Document;
+use crate::telemetry;
 
 /// What a body may fail with; ours never does, a client's may.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -63,6 +64,11 @@ pub(crate) fn text(code: StatusCode, text: &'static str) -> Response<Body> {
         HeaderValue::from_static("nosniff"),
     );
     response
+}
+
+/// The text of `/metrics`.
+pub(crate) fn metrics(text: String) -> Response<Body> {
+    whole(StatusCode::OK, text.into_bytes(), telemetry::MEDIA_TYPE)
 }
 
 /// An OpenAPI document. Its address holds its hash, so that a client may keep it.

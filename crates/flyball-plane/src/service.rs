@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use http::{HeaderMap, Method, Request, Response, StatusCode};
+use http::header::HeaderName;
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use serde_json::{Value, json};
 
 use crate::api::Api;
@@ -20,7 +21,13 @@ use crate::refusal::Refusal;
 use crate::request::{Query, ResourcePath, Route};
 use crate::respond::{self, Body, BoxError};
 use crate::snapshot::Snapshot;
+use crate::telemetry::{self, Labels};
 use crate::verbs::{Call, is_watch};
+
+/// Names a request in the logs of both sides.
+const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
+/// What may follow an object's name and is counted.
+const SUBRESOURCES: [&str; 3] = ["status", "scale", "finalize"];
 
 /// The service. Cheap to clone; all clones are the same plane.
 #[derive(Clone, Debug)]
@@ -39,15 +46,41 @@ impl Service {
         B: http_body::Body<Data = Bytes>,
         B::Error: Into<BoxError>,
     {
+        let began = self.api.telemetry.now();
+        let query = Query::parse(request.uri().query().unwrap_or_default());
+        let route = Route::of(request.uri().path());
+        let labels = self.labels(request.method(), &route, &query);
+        let asked = asked_audit_id(request.headers());
+        let mut answer = self.bounded(request, route, query).await;
+        if let Some(id) = asked {
+            answer.headers_mut().insert(AUDIT_ID, id);
+        }
+        match labels {
+            Some(labels) if labels.verb == "WATCH" && answer.status() == StatusCode::OK => {
+                self.api.telemetry.watched(labels, began, answer)
+            }
+            Some(labels) => {
+                let code = answer.status().as_u16();
+                self.api.telemetry.ended(&labels, began, code);
+                answer
+            }
+            None => answer,
+        }
+    }
+
+    /// Answers a request if there is room for it.
+    async fn bounded<B>(&self, request: Request<B>, route: Route, query: Query) -> Response<Body>
+    where
+        B: http_body::Body<Data = Bytes>,
+        B::Error: Into<BoxError>,
+    {
         let (parts, sent) = request.into_parts();
-        let query = Query::parse(parts.uri.query().unwrap_or_default());
-        let route = Route::of(parts.uri.path());
         let long = matches!(&route, Route::Resource(path) if is_watch(&parts.method, path, &query));
         let _permit = if long {
             None
         } else {
             match self.api.requests.try_acquire() {
-                Ok(permit) => Some(permit),
+                Ok(permit) => Some((permit, self.api.telemetry.at_work(&parts.method))),
                 Err(_) => return respond::refused(&Refusal::too_many_requests()),
             }
         };
@@ -63,9 +96,64 @@ impl Service {
         self.route(route, head, bytes).await
     }
 
+    /// What the request counts as. Paths that nothing is served at are not counted, as upstream.
+    fn labels(&self, method: &Method, route: &Route, query: &Query) -> Option<Labels> {
+        let elsewhere = |subresource: &str| {
+            Some(Labels {
+                verb: telemetry::verb(method, ""),
+                subresource: subresource.to_owned(),
+                ..Labels::default()
+            })
+        };
+        match route {
+            Route::Health => elsewhere("/healthz"),
+            Route::Version => elsewhere("/version"),
+            Route::OpenApi(_) => elsewhere("openapi/v3"),
+            Route::Resource(path) => self.object_labels(method, path, query),
+            _ => None,
+        }
+    }
+
+    fn object_labels(&self, method: &Method, path: &ResourcePath, query: &Query) -> Option<Labels> {
+        let served = &path.served;
+        let kind = self
+            .api
+            .registry
+            .kinds
+            .by_plural(&served.group, &path.resource)?;
+        kind.version(&served.version)?;
+        let subresource = match path.rest.as_slice() {
+            [] => "",
+            [one] if SUBRESOURCES.contains(&one.as_str()) => one,
+            _ => return None,
+        };
+        let scope = match (&path.name, &path.namespace) {
+            _ if method == Method::POST => "resource",
+            (Some(_), _) => "resource",
+            (None, Some(_)) => "namespace",
+            (None, None) => "cluster",
+        };
+        Some(Labels {
+            verb: if is_watch(method, path, query) {
+                "WATCH"
+            } else {
+                telemetry::verb(method, scope)
+            },
+            dry_run: telemetry::dry_run(query),
+            group: served.group.clone(),
+            version: served.version.clone(),
+            resource: path.resource.clone(),
+            subresource: subresource.to_owned(),
+            scope,
+            component: "apiserver",
+        })
+    }
+
     async fn route(&self, route: Route, head: Head, body: Bytes) -> Response<Body> {
         match route {
             Route::Resource(path) => self.resource(path, head, body).await,
+            // Upstream's handler looks at no method.
+            Route::Metrics => respond::metrics(self.api.telemetry.text()),
             _ if head.method != Method::GET && head.method != Method::HEAD => method_not_allowed(),
             Route::Health => respond::text(StatusCode::OK, "ok"),
             Route::Version => {
@@ -162,6 +250,11 @@ impl Service {
             respond::no_page()
         }
     }
+}
+
+/// The name a client gave its request. Upstream makes one up where there is none; nothing here keeps a log under it.
+fn asked_audit_id(headers: &HeaderMap) -> Option<HeaderValue> {
+    headers.get(AUDIT_ID).filter(|id| !id.is_empty()).cloned()
 }
 
 /// What a request says besides its path and body.

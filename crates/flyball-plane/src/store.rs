@@ -29,6 +29,7 @@ mod disk;
 mod folder;
 mod key;
 mod log;
+mod past;
 mod state;
 mod writer;
 
@@ -38,6 +39,7 @@ use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use tokio::sync::watch;
 
 pub use key::{Key, ResourceName};
+pub use past::Past;
 pub use state::{Action, Change, Compacted, Entry, Event, Revision, State};
 
 use disk::{Disk, FolderDisk};

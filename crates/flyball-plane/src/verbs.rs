@@ -4,6 +4,7 @@
 mod delete;
 mod frames;
 mod list;
+mod page;
 mod read;
 mod scale;
 mod watch;
@@ -77,9 +78,12 @@ impl Answer {
     }
 }
 
-/// Whether the request only begins with this answer.
+/// Whether the request only begins with this answer. A single object is watched at its deprecated path alone; at its own,
+/// `watch=true` means nothing.
 pub(crate) fn is_watch(method: &Method, path: &ResourcePath, query: &Query) -> bool {
-    method == Method::GET && query.flag("watch") && path.rest.is_empty()
+    method == Method::GET
+        && path.rest.is_empty()
+        && (path.watched || (path.name.is_none() && query.flag("watch")))
 }
 
 impl Call {
@@ -141,6 +145,9 @@ impl Call {
         sub: Sub,
         body: &Bytes,
     ) -> Option<Result<Answer, Refusal>> {
+        if self.path.watched {
+            return None;
+        }
         let named = self.path.name.is_some();
         let one_namespace = !self.kind.is_namespaced() || self.path.namespace.is_some();
         Some(match (method.as_str(), named, sub) {

@@ -303,5 +303,6 @@ pub(super) fn not_found(metric: &str, subject: &str) -> Refusal {
         message: format!("the server could not find the metric {metric} for {subject}"),
         details: None,
         warnings: Vec::new(),
+        next_page: None,
     }
 }

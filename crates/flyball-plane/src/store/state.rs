@@ -139,24 +139,39 @@ impl State {
         self.objects.get(key)
     }
 
-    /// The objects of `resource`, of one namespace or of all, ordered by (namespace, name), after `after` when given.
+    /// The objects of `resource`, of one namespace or of all, ordered by (namespace, name), from the key `from` on when given.
     pub fn range<'a>(
         &'a self,
         resource: &ResourceName,
         namespace: Option<&'a str>,
-        after: Option<&Key>,
+        from: Option<&Key>,
     ) -> impl Iterator<Item = (&'a Key, &'a Entry)> + use<'a> {
-        let first = Key::new(resource, namespace.unwrap_or_default(), "");
-        let start = match after {
-            Some(after) if *after >= first => std::ops::Bound::Excluded(after.clone()),
-            _ => std::ops::Bound::Included(first),
-        };
-        let resource = Arc::clone(resource);
+        let within = Self::within(resource, namespace);
         self.objects
-            .range((start, std::ops::Bound::Unbounded))
-            .take_while(move |(key, _)| {
-                key.resource == resource && namespace.is_none_or(|one| *key.namespace == *one)
-            })
+            .range(Self::first(resource, namespace, from)..)
+            .take_while(move |(key, _)| within(key))
+    }
+
+    /// The first key a range may hold.
+    pub(super) fn first(
+        resource: &ResourceName,
+        namespace: Option<&str>,
+        from: Option<&Key>,
+    ) -> Key {
+        let first = Key::new(resource, namespace.unwrap_or_default(), "");
+        match from {
+            Some(from) if *from > first => from.clone(),
+            _ => first,
+        }
+    }
+
+    /// Whether a key belongs to `resource` and the namespace, if there is one.
+    pub(super) fn within<'a>(
+        resource: &ResourceName,
+        namespace: Option<&'a str>,
+    ) -> impl Fn(&Key) -> bool + use<'a> {
+        let resource = Arc::clone(resource);
+        move |key| key.resource == resource && namespace.is_none_or(|one| *key.namespace == *one)
     }
 
     /// The objects that name `uid` in an owner reference, ordered by key.

@@ -195,7 +195,7 @@ async fn owners_are_found_by_index_and_forgotten_with_the_object() {
 }
 
 #[tokio::test]
-async fn ranges_keep_to_their_namespace_and_resume_after_a_key() {
+async fn ranges_keep_to_their_namespace_and_resume_at_a_key() {
     let store = Store::open(&Storage::Memory, 16).unwrap();
     for (namespace, name) in [("a", "x"), ("b", "x"), ("b", "y"), ("ba", "x")] {
         let mut change = put(name, None);
@@ -203,13 +203,42 @@ async fn ranges_keep_to_their_namespace_and_resume_after_a_key() {
         store.commit(change).await.unwrap();
     }
     let state = store.read();
-    let of = |namespace, after: Option<&Key>| {
+    let of = |namespace, from: Option<&Key>| {
         state
-            .range(&pods(), namespace, after)
+            .range(&pods(), namespace, from)
             .map(|(k, _)| format!("{}/{}", k.namespace, k.name))
             .collect::<Vec<_>>()
     };
     assert_eq!(of(Some("b"), None), ["b/x", "b/y"]);
-    assert_eq!(of(Some("b"), Some(&Key::new(&pods(), "b", "x"))), ["b/y"]);
+    assert_eq!(of(Some("b"), Some(&Key::new(&pods(), "b", "x\0"))), ["b/y"]);
     assert_eq!(of(None, None), ["a/x", "b/x", "b/y", "ba/x"]);
+}
+
+#[tokio::test]
+async fn the_past_is_the_present_with_the_history_undone() {
+    let store = Store::open(&Storage::Memory, 4).unwrap();
+    for name in ["a", "b", "c"] {
+        store.commit(put(name, None)).await.unwrap();
+    }
+    store.commit(put("b", Some(2))).await.unwrap();
+    store.commit(remove("c", 3)).await.unwrap();
+    store.commit(put("aa", None)).await.unwrap();
+    let state = store.read();
+    let at = |revision| {
+        let past = Past::of(&state, &pods(), revision).ok()?;
+        let found = past.range(&state, &pods(), None, None);
+        let told = found.map(|(key, entry)| format!("{}:{}", key.name, entry.revision));
+        Some(told.collect::<Vec<_>>().join(" "))
+    };
+    let table = [
+        (1, None),
+        (2, Some("a:1 b:2")),
+        (3, Some("a:1 b:2 c:3")),
+        (4, Some("a:1 b:4 c:3")),
+        (5, Some("a:1 b:4")),
+        (6, Some("a:1 aa:6 b:4")),
+    ];
+    for (revision, expected) in table {
+        assert_eq!(at(revision).as_deref(), expected, "at {revision}");
+    }
 }

@@ -1,24 +1,35 @@
 //! LIST: selectors, pages, revisions. Source: apiserver handlers/get.go `ListResource`,
-//! apimachinery meta/internalversion/validation, storage/continue.go.
+//! apimachinery meta/internalversion/validation. Not here: the token of a page (`page`).
 
 use std::sync::Arc;
 
-use base64::Engine as _;
 use flyball_api::field::FieldError;
 use flyball_api::field_selector::FieldSelector;
 use flyball_api::selector::Selector;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::page::Page;
 use super::{Answer, Call, Content};
-use crate::body::invalid_option;
+use crate::body::invalid_options;
 use crate::kind::{Kind, Scope};
 use crate::object;
 use crate::refusal::Refusal;
-use crate::schema::decode::syntax;
-use crate::store::{Entry, Key, Revision};
+use crate::store::{Compacted, Entry, Key, Past, Revision};
 
-const TOO_OLD_PAGE: &str = "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter.";
+/// Which part of the choice is wanted, and of when.
+struct Wanted {
+    from: Option<Key>,
+    limit: Option<usize>,
+    /// `None` for the present.
+    at: Option<Revision>,
+}
+
+/// A part of a choice, how many objects come after it, and the revision of it all.
+struct Found {
+    chosen: Vec<(Key, Entry)>,
+    more: usize,
+    revision: Revision,
+}
 
 /// Which objects of a kind are wanted.
 #[derive(Clone, Debug)]
@@ -76,34 +87,6 @@ fn field_value(kind: &Kind, object: &Value, field: &str) -> String {
     }
 }
 
-/// Where the next page starts. The same fields as upstream's token, for people who decode it.
-#[derive(Serialize, Deserialize)]
-struct Page {
-    #[serde(default)]
-    v: String,
-    #[serde(default)]
-    rv: Revision,
-    #[serde(default)]
-    start: String,
-}
-
-/// The form of the token.
-const PAGE_VERSION: &str = "meta.k8s.io/v1";
-
-/// Go's words for a text that is not base64: the place of its first wrong byte.
-fn illegal_base64(error: &base64::DecodeError, token: &str) -> String {
-    let at = match error {
-        base64::DecodeError::InvalidByte(at, _) | base64::DecodeError::InvalidLastSymbol(at, _) => {
-            *at
-        }
-        // Go stops where the group of four begins that does not end.
-        base64::DecodeError::InvalidLength(_) | base64::DecodeError::InvalidPadding => {
-            token.len() / 4 * 4
-        }
-    };
-    format!("illegal base64 data at input byte {at}")
-}
-
 impl Call {
     /// The selectors of the request.
     pub(super) fn choice(&self) -> Result<Choice, Refusal> {
@@ -134,44 +117,62 @@ impl Call {
     pub(super) fn list(&self) -> Result<Answer, Refusal> {
         self.check_list_options()?;
         let choice = self.choice()?;
-        let limit = self.number("limit")?;
-        let page = self
-            .query
-            .get("continue")
-            .map(|token| self.page(token))
-            .transpose()?;
-        let after = page.as_ref().map(|page| self.page_key(page));
-        let (chosen, more, revision) = self.choose(&choice, after.as_ref(), limit);
-        let revision = page.map_or(revision, |page| page.rv);
-        let mut metadata = json!({"resourceVersion": revision.to_string()});
-        if let Some((last, _)) = chosen.last().filter(|_| more > 0) {
-            metadata["continue"] = token(revision, last).into();
+        let limit = self.number("limit")?.filter(|_| !self.is_unpaged());
+        let page = self.query.get("continue").map(Page::parse).transpose()?;
+        let at = match &page {
+            Some(page) => page.revision,
+            None => self.exact_revision(),
+        };
+        if let (Some(_), Some(revision)) = (&page, at) {
+            self.check_not_newer(&revision.to_string())?;
+        }
+        let wanted = Wanted {
+            from: page.as_ref().map(|page| self.page_key(page)),
+            limit,
+            at,
+        };
+        let found = self.choose(&choice, &wanted).map_err(|_| match &page {
+            Some(page) => page.too_old(),
+            None => Refusal::expired("The resourceVersion for the provided list is too old."),
+        })?;
+        let mut metadata = json!({"resourceVersion": found.revision.to_string()});
+        if let Some((last, _)) = found.chosen.last().filter(|_| found.more > 0) {
+            metadata["continue"] = self.next_page(found.revision, last).into();
             if choice.is_everything() {
-                metadata["remainingItemCount"] = more.into();
+                metadata["remainingItemCount"] = found.more.into();
             }
         }
-        let objects = chosen.into_iter().map(|(_, entry)| entry.object).collect();
-        Ok(Answer::ok(Content::List(metadata, objects)))
+        let objects = found.chosen.into_iter().map(|(_, entry)| entry.object);
+        Ok(Answer::ok(Content::List(metadata, objects.collect())))
     }
 
-    /// The first `limit` objects of the choice, how many more there are, and the revision of it all.
-    fn choose(
-        &self,
-        choice: &Choice,
-        after: Option<&Key>,
-        limit: Option<usize>,
-    ) -> (Vec<(Key, Entry)>, usize, Revision) {
+    /// The objects that are wanted of the choice, as they were then or are now.
+    fn choose(&self, choice: &Choice, wanted: &Wanted) -> Result<Found, Compacted> {
         let state = self.api.registry.store.read();
-        let mut found = state
-            .range(&self.kind.stored, choice.namespace.as_deref(), after)
+        let stored = &self.kind.stored;
+        let past = match wanted.at {
+            Some(revision) => Past::of(&state, stored, revision)?,
+            None => Past::default(),
+        };
+        let namespace = choice.namespace.as_deref();
+        let mut found = past
+            .range(&state, stored, namespace, wanted.from.as_ref())
             .filter(|(_, entry)| choice.matches(&entry.object));
         let chosen: Vec<(Key, Entry)> = found
             .by_ref()
-            .take(limit.unwrap_or(usize::MAX))
+            .take(wanted.limit.unwrap_or(usize::MAX))
             .map(|(key, entry)| (key.clone(), entry.clone()))
             .collect();
-        let more = if limit.is_some() { found.count() } else { 0 };
-        (chosen, more, state.revision())
+        let more = if wanted.limit.is_some() {
+            found.count()
+        } else {
+            0
+        };
+        Ok(Found {
+            chosen,
+            more,
+            revision: wanted.at.unwrap_or_else(|| state.revision()),
+        })
     }
 
     /// A number of the query that counts from one; zero and nothing mean no bound.
@@ -187,7 +188,8 @@ impl Call {
         Ok(usize::try_from(number).ok().filter(|number| *number > 0))
     }
 
-    fn check_list_options(&self) -> Result<(), Refusal> {
+    /// Refuses options that do not go together in a list.
+    pub(super) fn check_list_rules(&self) -> Result<(), Refusal> {
         let (revision, paged) = (
             self.query.get("resourceVersion"),
             self.query.get("continue").is_some(),
@@ -202,81 +204,52 @@ impl Call {
                 "sendInitialEvents is forbidden for list",
             ));
         }
-        if let Some(error) = errors.first() {
-            return Err(invalid_option("ListOptions", error));
+        if errors.is_empty() {
+            Ok(())
+        } else {
+            Err(invalid_options("ListOptions", &errors))
         }
+    }
+
+    fn check_list_options(&self) -> Result<(), Refusal> {
+        self.check_list_rules()?;
+        let (revision, paged) = (
+            self.query.get("resourceVersion"),
+            self.query.get("continue").is_some(),
+        );
         match revision {
             None | Some("0") => Ok(()),
             Some(_) if paged => Err(Refusal::bad_request(
                 "specifying resource version is not allowed when using continue",
             )),
             Some(asked) => {
-                let asked = self.check_not_newer(asked).map_err(|mut refusal| {
+                self.check_not_newer(asked).map_err(|mut refusal| {
                     if refusal.code == http::StatusCode::BAD_REQUEST {
                         refusal.message.insert_str(0, "invalid resource version: ");
                     }
                     refusal
                 })?;
-                let exact = self.query.get("resourceVersionMatch") == Some("Exact")
-                    || (self.query.get("limit").is_some()
-                        && self.query.get("resourceVersionMatch").is_none());
-                if exact && self.has_changed_since(asked) {
-                    return Err(Refusal::expired(
-                        "The resourceVersion for the provided list is too old.",
-                    ));
-                }
                 Ok(())
             }
         }
     }
 
-    /// Old states are not kept, so that a list of one can be made only while nothing has changed since.
-    fn has_changed_since(&self, revision: Revision) -> bool {
-        let state = self.api.registry.store.read();
-        state
-            .events_after(&self.kind.stored, revision, 1)
-            .map_or(true, |events| !events.is_empty())
+    /// Any revision will do: upstream answers from its watch cache then, whole. It keeps no cache of events.
+    fn is_unpaged(&self) -> bool {
+        self.query.get("resourceVersion") == Some("0")
+            && self.query.get("continue").is_none()
+            && *self.kind.stored != *"events"
     }
 
-    fn page(&self, token: &str) -> Result<Page, Refusal> {
-        let bad = |why: String| {
-            Refusal::bad_request(format!(
-                "invalid continue token: continue key is not valid: {why}"
-            ))
+    /// The revision a list must be of. A page of a revision is of that one, unless it is said otherwise.
+    fn exact_revision(&self) -> Option<Revision> {
+        let exact = match self.query.get("resourceVersionMatch") {
+            Some(rule) => rule == "Exact",
+            None => self.number("limit").is_ok_and(|limit| limit.is_some()),
         };
-        let bytes = base64::engine::general_purpose::URL_SAFE_NO_PAD
-            .decode(token)
-            .map_err(|error| bad(illegal_base64(&error, token)))?;
-        let page: Page = serde_json::from_slice(&bytes)
-            .map_err(|error| bad(syntax::problem(&bytes).unwrap_or_else(|| error.to_string())))?;
-        if page.v != PAGE_VERSION {
-            return Err(bad(format!(
-                "server does not recognize this encoded version {}",
-                page.v
-            )));
-        }
-        let state = self.api.registry.store.read();
-        if state.events_after(&self.kind.stored, page.rv, 1).is_err() {
-            return Err(Refusal::expired(TOO_OLD_PAGE));
-        }
-        Ok(page)
+        let asked = self.query.get("resourceVersion").filter(|_| exact)?;
+        asked.parse().ok().filter(|revision| *revision > 0)
     }
-
-    fn page_key(&self, page: &Page) -> Key {
-        let (namespace, name) = page.start.split_once('/').unwrap_or(("", &page.start));
-        Key::new(&self.kind.stored, namespace, name)
-    }
-}
-
-fn token(revision: Revision, last: &Key) -> String {
-    let start = format!("{}/{}", last.namespace, last.name);
-    let page = Page {
-        v: PAGE_VERSION.to_owned(),
-        rv: revision,
-        start,
-    };
-    let bytes = serde_json::to_vec(&page).expect("a page has string keys only");
-    base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(bytes)
 }
 
 fn match_rule(rule: &str, revision: Option<&str>, paged: bool) -> Vec<FieldError> {
@@ -290,17 +263,13 @@ fn match_rule(rule: &str, revision: Option<&str>, paged: bool) -> Vec<FieldError
         let detail = "resourceVersionMatch is forbidden when continue is provided";
         errors.push(crate::field::forbidden(FIELD, detail));
     }
-    match rule {
-        "Exact" if revision == Some("0") => errors.push(crate::field::forbidden(
-            FIELD,
-            "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"",
-        )),
-        "Exact" | "NotOlderThan" => {}
-        other => errors.push(crate::field::not_supported(
-            FIELD,
-            other,
-            &["Exact", "NotOlderThan", ""],
-        )),
+    if !["Exact", "NotOlderThan"].contains(&rule) {
+        let known = ["Exact", "NotOlderThan", ""];
+        errors.push(crate::field::not_supported(FIELD, rule, &known));
+    }
+    if rule == "Exact" && revision == Some("0") {
+        let detail = "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"";
+        errors.push(crate::field::forbidden(FIELD, detail));
     }
     errors
 }

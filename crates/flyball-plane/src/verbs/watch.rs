@@ -19,7 +19,8 @@ use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use super::list::Choice;
 use super::{Call, Content};
-use crate::body::invalid_option;
+use crate::body::invalid_options;
+use crate::field::{self, FieldError};
 use crate::negotiation::{Encoding, Shape};
 use crate::object;
 use crate::refusal::Refusal;
@@ -70,7 +71,7 @@ impl Call {
         let initial = self.initial_events()?;
         let mut choice = self.choice()?;
         if let Some(name) = &self.path.name {
-            // An object's own path with `watch=true` is its collection with the name as a selector.
+            // The deprecated path of an object is its collection with the name as a selector.
             choice.keep_name(name)?;
         }
         let watcher = self.watcher(choice, initial, permit)?;
@@ -87,6 +88,8 @@ impl Call {
         initial: bool,
         permit: OwnedSemaphorePermit,
     ) -> Result<Watcher, Refusal> {
+        // Upstream reads the numbers it has no use for in a watch as well.
+        self.number("limit")?;
         let timeout = match self.number("timeoutSeconds")? {
             Some(seconds) => Duration::from_secs(seconds as u64),
             None => TIMEOUT_DEFAULT,
@@ -96,7 +99,7 @@ impl Call {
         let now_ms = self.api.registry.clock.now_ms();
         let bookmarks = match (
             self.query.flag("allowWatchBookmarks"),
-            initial && self.sends_initial_events(),
+            initial && !self.is_deprecated_path(),
         ) {
             (false, _) => Bookmarks::None,
             (true, false) => Bookmarks::Periodic,
@@ -118,50 +121,80 @@ impl Call {
             _permit: permit,
             call: self,
         };
-        match asked.as_deref() {
-            Some(asked) if !initial && asked != "0" => {
-                watcher.cursor = asked.parse().map_err(|_| {
-                    Refusal::unknown(format!("resourceVersion: Invalid value: {asked:?}: strconv.ParseUint: parsing {asked:?}: invalid syntax"))
-                })?;
-            }
+        let asked = asked.map(|asked| {
+            asked.parse::<Revision>().map_err(|_| {
+                Refusal::unknown(format!("resourceVersion: Invalid value: {asked:?}: strconv.ParseUint: parsing {asked:?}: invalid syntax"))
+            })
+        });
+        match asked.transpose()? {
+            Some(asked) if !initial && asked > 0 => watcher.cursor = asked,
             _ => watcher.start(initial),
         }
         Ok(watcher)
     }
 
-    fn sends_initial_events(&self) -> bool {
-        self.query.get("sendInitialEvents").is_some() && self.query.flag("sendInitialEvents")
-    }
-
     /// Whether the watch begins with the objects there are.
     fn initial_events(&self) -> Result<bool, Refusal> {
-        let rule = self.query.get("resourceVersionMatch");
-        let asked = self.query.get("sendInitialEvents");
-        if asked.is_some() && rule.is_none() {
-            let detail = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
-            return Err(invalid_option(
-                "ListOptions",
-                &crate::field::forbidden("resourceVersionMatch", detail),
-            ));
+        if self.is_deprecated_path() {
+            // Upstream looks at the options before it knows from the path that this is a watch.
+            self.check_list_rules()?;
+            return Ok(self.begins_anywhere());
         }
-        if asked.is_none() && rule.is_some() {
+        let asked = self.query.get("sendInitialEvents");
+        let errors = self.watch_rules();
+        if !errors.is_empty() {
+            return Err(invalid_options("ListOptions", &errors));
+        }
+        Ok(match asked {
+            Some(_) => self.query.flag("sendInitialEvents"),
+            None => self.begins_anywhere(),
+        })
+    }
+
+    /// The path alone says that this is a watch. Upstream sees the options of a list in it until late, and tells no end of the
+    /// initial events.
+    fn is_deprecated_path(&self) -> bool {
+        self.path.watched && !self.query.flag("watch")
+    }
+
+    /// No revision is named that the watch must begin at.
+    fn begins_anywhere(&self) -> bool {
+        matches!(self.query.get("resourceVersion"), None | Some("0"))
+    }
+}
+
+impl Call {
+    /// What is wrong with the options of a watch. Source: internalversion/validation `validateWatchOptions`.
+    fn watch_rules(&self) -> Vec<FieldError> {
+        const FIELD: &str = "resourceVersionMatch";
+        const ONLY: &str = "NotOlderThan";
+        let mut rule = self.query.get(FIELD);
+        let mut asks = self.query.get("sendInitialEvents").is_some();
+        if rule.is_none() && !asks && self.begins_anywhere() {
+            // Upstream fills these in, by `SetListOptionsDefaults`, before it looks.
+            (rule, asks) = (Some(ONLY), true);
+        }
+        let mut errors = Vec::new();
+        if asks && rule != Some(ONLY) {
+            let detail = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
+            errors.push(field::forbidden(FIELD, detail));
+        }
+        let Some(rule) = rule else {
+            return errors;
+        };
+        if !asks {
             let detail =
                 "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
-            return Err(invalid_option(
-                "ListOptions",
-                &crate::field::forbidden("resourceVersionMatch", detail),
-            ));
+            errors.push(field::forbidden(FIELD, detail));
         }
-        if let Some(other) = rule.filter(|rule| *rule != "NotOlderThan") {
-            let error =
-                crate::field::not_supported("resourceVersionMatch", other, &["NotOlderThan"]);
-            return Err(invalid_option("ListOptions", &error));
+        if rule != ONLY {
+            errors.push(field::not_supported(FIELD, rule, &[ONLY]));
         }
-        Ok(match (asked, self.query.get("resourceVersion")) {
-            (Some(_), _) => self.sends_initial_events(),
-            (None, None | Some("0")) => true,
-            (None, Some(_)) => false,
-        })
+        if self.query.get("continue").is_some() {
+            let detail = "resourceVersionMatch is forbidden when continue is provided";
+            errors.push(field::forbidden(FIELD, detail));
+        }
+        errors
     }
 }
 

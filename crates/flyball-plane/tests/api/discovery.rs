@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{World, request};
+use crate::world::{World, config_map, request};
 
 #[tokio::test(start_paused = true)]
 async fn plain_discovery_names_groups_resources_and_subresources() {
@@ -116,4 +116,40 @@ async fn version_health_and_access_are_answered() {
         world.post(path, &review).await.ok()["status"]["allowed"],
         true
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_are_counted_by_what_they_are_about_and_how_they_end() {
+    let world = World::new().await;
+    let path = "/api/v1/namespaces/default/configmaps";
+    world.get(path).await.ok();
+    world.get(path).await.ok();
+    for missing in ["a", "b"] {
+        world.get(&format!("{path}/{missing}")).await;
+    }
+    world
+        .post(&format!("{path}?dryRun=All"), &config_map("a"))
+        .await
+        .ok();
+    world.get("/api/v1/whatever").await;
+    let watch = request("GET", &format!("{path}?watch=true"), "", "");
+    let watch = world.start(watch).await;
+    let Value::String(text) = world.get("/metrics").await.ok() else {
+        unreachable!("metrics are a text");
+    };
+    let counted: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("apiserver_request_total"))
+        .collect();
+    assert_eq!(
+        counted,
+        [
+            r#"{code="200",component="apiserver",dry_run="",group="",resource="configmaps",scope="namespace",subresource="",verb="LIST",version="v1"} 2"#,
+            r#"{code="201",component="apiserver",dry_run="All",group="",resource="configmaps",scope="resource",subresource="",verb="POST",version="v1"} 1"#,
+            r#"{code="404",component="apiserver",dry_run="",group="",resource="configmaps",scope="resource",subresource="",verb="GET",version="v1"} 2"#,
+        ]
+    );
+    let open = r#"apiserver_longrunning_requests{component="apiserver",group="",resource="configmaps",scope="namespace",subresource="",verb="WATCH",version="v1"} 1"#;
+    assert!(text.contains(open), "{text}");
+    drop(watch);
 }
