@@ -146,8 +146,7 @@ impl Writer<'_> {
             "labelSelector=x%3D%3D%3D",
             "limit=1",
             "limit=2",
-            "resourceVersion=0",
-            "resourceVersion=0&resourceVersionMatch=NotOlderThan",
+            // Any state of the collection is a right answer to `resourceVersion=0` alone.
             "resourceVersion=0&resourceVersionMatch=Exact",
             "fieldSelector=metadata.name%3D{name}",
             "fieldSelector=metadata.name%21%3D{name}",

@@ -107,8 +107,8 @@ impl Strategy for DaemonSet {
     }
 
     fn validate_update(&self, object: &Value, old: &Value) -> Vec<FieldError> {
-        let mut errors = self.validate(object);
-        errors.extend(workload::selector_is_immutable(object, old));
+        let mut errors = Vec::from_iter(workload::selector_is_immutable(object, old));
+        errors.extend(self.validate(object));
         errors
     }
 }

@@ -136,7 +136,8 @@ impl Strategy for Event {
         fields
             .entry("reportingInstance")
             .or_insert_with(|| "".into());
-        fields.entry("involvedObject").or_insert_with(|| json!({}));
+        let involved = fields.entry("involvedObject").or_insert_with(|| json!({}));
+        object::fields(involved).retain(|_, value| *value != "");
     }
 
     fn empty_status(&self) -> Option<Value> {
@@ -180,7 +181,9 @@ impl Strategy for Event {
         errors.extend(IMMUTABLE.iter().filter_map(|field| {
             let (new, old) = (object.get(*field), old.get(*field));
             (new != old).then(|| {
-                let value = new.cloned().unwrap_or_default();
+                let is_text = old.is_some_and(Value::is_string);
+                let nothing = if is_text { "".into() } else { Value::Null };
+                let value = new.cloned().unwrap_or(nothing);
                 field::invalid(field, value, "field is immutable")
             })
         }));

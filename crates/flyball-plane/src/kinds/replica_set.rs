@@ -29,7 +29,7 @@ impl Strategy for ReplicaSet {
     }
 
     fn validate(&self, object: &Value) -> Vec<FieldError> {
-        workload::validate(object, "replicaset")
+        workload::validate(object, "deployment")
     }
 
     fn validate_update(&self, object: &Value, old: &Value) -> Vec<FieldError> {

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::field::{self, FieldError};
 use crate::kind::{DeleteAnswer, Kind, PutRule, Strategy, Surroundings};
+use crate::metadata;
 use crate::object::{self, default_field};
 use crate::refusal::Refusal;
 
@@ -110,6 +111,7 @@ impl Strategy for Service {
                 (!(1..=65535).contains(&number)).then(|| field::invalid(path, number, detail))
             }));
         }
+        errors.extend(metadata::labels("spec.selector", spec.get("selector")));
         errors
     }
 

@@ -64,7 +64,19 @@ impl Strategy for StatefulSet {
     }
 
     fn validate(&self, object: &Value) -> Vec<FieldError> {
-        let mut errors = workload::validate(object, "statefulset");
+        let service = object.pointer("/spec/serviceName").and_then(Value::as_str);
+        let problems = service
+            .filter(|name| !name.is_empty())
+            .map(|text| (text, name::dns_label(text)));
+        let mut errors: Vec<FieldError> = problems
+            .into_iter()
+            .flat_map(|(text, problems)| {
+                problems
+                    .into_iter()
+                    .map(move |why| field::invalid("spec.serviceName", text, why))
+            })
+            .collect();
+        errors.extend(workload::validate(object, "statefulset"));
         let policy = object
             .pointer("/spec/podManagementPolicy")
             .and_then(Value::as_str)

@@ -1,8 +1,8 @@
 //! What Deployment, ReplicaSet and StatefulSet share: a count, a selector, a template that the selector must match.
 //! Source: apps validation `ValidateDeploymentSpec`, `ValidateReplicaSetSpec`, `ValidateStatefulSetSpec`.
 
-use flyball_api::selector::LabelSelector;
-use serde_json::{Map, Value};
+use flyball_api::selector::{LabelSelector, Selector};
+use serde_json::{Map, Value, json};
 
 use super::{label_selector, pod_template};
 use crate::field::{self, FieldError};
@@ -33,8 +33,27 @@ pub(super) fn validate(object: &Value, owner: &str) -> Vec<FieldError> {
         errors.push(field::required("spec.selector", ""));
     }
     errors.extend(selector(object, owner));
-    errors.extend(template(object));
+    match given_selector(object).filter(|selector| compiled(selector).is_none()) {
+        Some(unreadable) => {
+            let detail = if owner == "statefulset" {
+                ""
+            } else {
+                "invalid label selector"
+            };
+            errors.push(field::invalid("spec.selector", shown(unreadable), detail));
+        }
+        None => errors.extend(template(object)),
+    }
     errors
+}
+
+/// A selector as Go prints it, without what is empty.
+fn shown(selector: &Value) -> Value {
+    let mut selector = selector.clone();
+    if let Value::Object(fields) = &mut selector {
+        fields.retain(|_, value| *value != json!({}) && *value != json!([]));
+    }
+    selector
 }
 
 /// The selector of a workload, `None` when it has none.
@@ -50,7 +69,7 @@ pub(super) fn selector(object: &Value, owner: &str) -> Vec<FieldError> {
         None => Vec::new(),
         Some(selector) if is_empty(selector) => {
             let detail = format!("empty selector is invalid for {owner}");
-            vec![field::invalid("spec.selector", selector.clone(), detail)]
+            vec![field::invalid("spec.selector", shown(selector), detail)]
         }
         Some(selector) => label_selector::validate("spec.selector", selector),
     }
@@ -106,11 +125,14 @@ pub(super) fn template(object: &Value) -> Vec<FieldError> {
     errors
 }
 
-/// True when a LabelSelector selects a set of labels.
+/// False when a LabelSelector can be read and does not select a set of labels.
 fn matches(selector: &Value, labels: &Value) -> bool {
-    let parsed = serde_json::from_value::<LabelSelector>(selector.clone()).ok();
-    let compiled = parsed.and_then(|parsed| LabelSelector::compile(Some(&parsed)).ok());
-    compiled.is_some_and(|selector| selector.matches_with(|key| labels.get(key)?.as_str()))
+    compiled(selector).is_none_or(|selector| selector.matches_with(|key| labels.get(key)?.as_str()))
+}
+
+fn compiled(selector: &Value) -> Option<Selector> {
+    let parsed: LabelSelector = serde_json::from_value(selector.clone()).ok()?;
+    LabelSelector::compile(Some(&parsed)).ok()
 }
 
 /// The problem of a changed selector.
@@ -122,7 +144,7 @@ pub(super) fn selector_is_immutable(object: &Value, old: &Value) -> Option<Field
     (new != old).then(|| {
         field::invalid(
             "spec.selector",
-            new.cloned().unwrap_or_default(),
+            new.map(shown).unwrap_or_default(),
             "field is immutable",
         )
     })
