@@ -62,12 +62,12 @@ async fn the_typed_client_watches() {
         .boxed();
     let made = serde_json::from_value(config_map("a")).unwrap();
     api.create(&PostParams::default(), &made).await.unwrap();
+    let bookmark = events.next().await.unwrap().unwrap();
+    assert!(matches!(bookmark, WatchEvent::Bookmark(_)), "{bookmark:?}");
     let event = events.next().await.unwrap().unwrap();
     assert!(
         matches!(event, WatchEvent::Added(object) if object.metadata.name.as_deref() == Some("a"))
     );
-    let bookmark = events.next().await.unwrap().unwrap();
-    assert!(matches!(bookmark, WatchEvent::Bookmark(_)), "{bookmark:?}");
 }
 
 #[tokio::test(start_paused = true)]

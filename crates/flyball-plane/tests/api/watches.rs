@@ -138,7 +138,8 @@ async fn bookmarks_come_every_minute_to_those_who_want_them_and_the_watch_ends_i
     let world = World::new().await;
     let newest = world.get(CONFIG_MAPS).await.ok()["metadata"]["resourceVersion"].clone();
     let mut watch = Watch::open(&world, "allowWatchBookmarks=true&timeoutSeconds=130").await;
-    for minute in [1, 2] {
+    // The first one marks the end of the initial events, of which there are none.
+    for minute in [0, 1, 2] {
         let event = watch.next().await.unwrap();
         assert_eq!(
             (event["type"].clone(), event["object"]["kind"].clone()),
@@ -157,15 +158,18 @@ async fn bookmarks_come_every_minute_to_those_who_want_them_and_the_watch_ends_i
 async fn the_end_of_the_initial_events_is_marked() {
     let world = World::new().await;
     world.post(CONFIG_MAPS, &config_map("a")).await.ok();
-    let query = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
-    let mut watch = Watch::open(&world, query).await;
-    assert_eq!(watch.told().await, told("ADDED", "a"));
-    let mark = watch.next().await.unwrap();
-    assert_eq!(mark["type"], "BOOKMARK");
-    assert_eq!(
-        mark["object"]["metadata"]["annotations"]["k8s.io/initial-events-end"],
-        "true"
-    );
+    for query in [
+        "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true",
+        "allowWatchBookmarks=true",
+        "allowWatchBookmarks=true&resourceVersion=0",
+    ] {
+        let mut watch = Watch::open(&world, query).await;
+        assert_eq!(watch.told().await, told("ADDED", "a"), "{query}");
+        let mark = watch.next().await.unwrap();
+        assert_eq!(mark["type"], "BOOKMARK", "{query}");
+        let annotations = &mark["object"]["metadata"]["annotations"];
+        assert_eq!(annotations["k8s.io/initial-events-end"], "true", "{query}");
+    }
     let reply = world
         .get(&format!("{CONFIG_MAPS}?watch=1&sendInitialEvents=true"))
         .await;
