@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{pod_template, workload};
+use super::{pod_spec, pod_template, workload};
 use crate::field::{self, FieldError};
 use crate::kind::{Dependents, Kind, Strategy};
 use crate::metadata;
@@ -71,7 +71,7 @@ impl Strategy for Job {
         errors.extend(workload::nonnegative(object, "ttlSecondsAfterFinished"));
         let labels = object.pointer("/spec/template/metadata/labels");
         errors.extend(metadata::labels("spec.template.labels", labels));
-        errors.extend(pod_template::validate_spec(
+        errors.extend(pod_spec::validate(
             "spec.template.spec",
             object.pointer("/spec/template/spec"),
         ));

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{pod_admission, pod_template};
+use super::{pod_admission, pod_spec, pod_template};
 use crate::field::{self, FieldError};
 use crate::kind::{DeleteAnswer, Kind, Strategy, Surroundings};
 use crate::object::{self, default_field};
@@ -74,7 +74,10 @@ impl Strategy for Pod {
     }
 
     fn validate(&self, object: &Value) -> Vec<FieldError> {
-        pod_template::validate_spec("spec", object.get("spec"))
+        let spec = object.get("spec");
+        let mut errors = pod_spec::validate("spec", spec);
+        errors.extend(pod_spec::padded_images("spec", spec));
+        errors
     }
 
     fn validate_update(&self, object: &Value, old: &Value) -> Vec<FieldError> {

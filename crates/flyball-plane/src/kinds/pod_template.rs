@@ -1,11 +1,8 @@
-//! What upstream fills into a pod's spec, in a Pod and in every template of one, and the fields it demands.
-//! Source: core/v1 defaults.go and zz_generated.defaults.go, core validation `ValidatePodSpec` (the required fields only:
-//! nothing here runs containers, so the many rules about devices, volumes and security are not repeated).
+//! What upstream fills into a pod's spec, in a Pod and in every template of one. Source: core/v1 defaults.go and
+//! zz_generated.defaults.go. Not here: what a spec may say (`pod_spec`).
 
-use flyball_api::name as names;
 use serde_json::{Map, Value, json};
 
-use crate::field::{self, FieldError};
 use crate::object::{child, default_field, fields};
 
 /// Containers by field of the spec.
@@ -136,83 +133,11 @@ fn default_volume(volume: &mut Map<String, Value>) {
 fn is_latest(image: &str) -> bool {
     let name = image.rsplit('/').next().unwrap_or(image);
     match name.split_once(':') {
-        _ if image.contains('@') => false,
+        // A text that is no image has no tag either.
+        _ if image.contains('@') || image.contains(char::is_whitespace) => false,
         Some((_, tag)) => tag == "latest",
         None => true,
     }
-}
-
-/// The problems of a pod spec at `path`.
-pub(super) fn validate_spec(path: &str, spec: Option<&Value>) -> Vec<FieldError> {
-    let list = |field: &str| {
-        spec.and_then(|spec| spec.get(field))
-            .and_then(Value::as_array)
-    };
-    let mut errors = Vec::new();
-    let mut seen: Vec<String> = Vec::new();
-    if list("containers").is_none_or(Vec::is_empty) {
-        errors.push(field::required(format!("{path}.containers"), ""));
-    }
-    for field in ["initContainers", "containers"] {
-        for (index, container) in list(field).into_iter().flatten().enumerate() {
-            errors.extend(validate_container(
-                &format!("{path}.{field}[{index}]"),
-                container,
-                &mut seen,
-            ));
-        }
-    }
-    errors
-}
-
-fn validate_container(path: &str, container: &Value, seen: &mut Vec<String>) -> Vec<FieldError> {
-    let text = |field: &str| {
-        container
-            .get(field)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-    };
-    let mut errors = Vec::new();
-    let name = text("name");
-    if name.is_empty() {
-        errors.push(field::required(format!("{path}.name"), ""));
-    } else if seen.iter().any(|one| one == name) {
-        errors.push(field::duplicate(format!("{path}.name"), name));
-    } else {
-        let invalid = |why| field::invalid(format!("{path}.name"), name, why);
-        errors.extend(names::dns_label(name).into_iter().map(invalid));
-        seen.push(name.to_owned());
-    }
-    let image = text("image");
-    if image.is_empty() {
-        errors.push(field::required(format!("{path}.image"), ""));
-    } else if image.trim() != image {
-        let detail = "must not have leading or trailing whitespace";
-        errors.push(field::invalid(format!("{path}.image"), image, detail));
-    }
-    for (index, port) in container
-        .get("ports")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .enumerate()
-    {
-        let path = format!("{path}.ports[{index}].containerPort");
-        match port
-            .get("containerPort")
-            .and_then(Value::as_i64)
-            .unwrap_or(0)
-        {
-            0 => errors.push(field::required(path, "")),
-            1..=65535 => {}
-            number => errors.push(field::invalid(
-                path,
-                number,
-                "must be between 1 and 65535, inclusive",
-            )),
-        }
-    }
-    errors
 }
 
 /// Fills in the pod template of a workload object at `spec.template`.

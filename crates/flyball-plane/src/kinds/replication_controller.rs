@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{pod_template, workload};
+use super::{pod_spec, pod_template, workload};
 use crate::field::{self, FieldError};
 use crate::kind::{Dependents, Kind, SelectorForm, Strategy};
 use crate::metadata;
@@ -79,7 +79,7 @@ impl Strategy for ReplicationController {
             ));
         }
         errors.extend(metadata::labels("spec.template.labels", Some(labels)));
-        errors.extend(pod_template::validate_spec(
+        errors.extend(pod_spec::validate(
             "spec.template.spec",
             template.get("spec"),
         ));

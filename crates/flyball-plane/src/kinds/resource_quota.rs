@@ -145,7 +145,7 @@ fn resource_name(path: &str, resource: &str) -> Vec<FieldError> {
         return errors;
     }
     let known = is_known(resource);
-    if errors.is_empty() && !known && resource != "storage" {
+    if errors.is_empty() && !is_standard(resource) {
         let detail = "must be a standard resource type or fully qualified";
         errors.push(invalid(detail));
     }
@@ -153,6 +153,11 @@ fn resource_name(path: &str, resource: &str) -> Vec<FieldError> {
         errors.push(invalid("must be a standard resource for quota"));
     }
     errors
+}
+
+/// True for a resource that needs no domain in its name. Upstream: `IsStandardResourceName`.
+pub(super) fn is_standard(resource: &str) -> bool {
+    is_known(resource) || resource == "storage"
 }
 
 /// True for what a quota can count without a domain in its name.

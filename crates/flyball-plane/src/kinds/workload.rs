@@ -4,7 +4,7 @@
 use flyball_api::selector::{LabelSelector, Selector};
 use serde_json::{Map, Value, json};
 
-use super::{label_selector, pod_template};
+use super::{label_selector, pod_spec};
 use crate::field::{self, FieldError};
 use crate::metadata;
 
@@ -110,7 +110,7 @@ pub(super) fn template(object: &Value) -> Vec<FieldError> {
         errors.push(field::invalid(LABELS, labels.clone(), NO_MATCH));
     }
     errors.extend(metadata::labels("spec.template.labels", Some(&labels)));
-    errors.extend(pod_template::validate_spec(
+    errors.extend(pod_spec::validate(
         "spec.template.spec",
         template.get("spec"),
     ));
