@@ -19,7 +19,7 @@ pub(crate) struct Refusal {
     /// What the client is warned of besides.
     pub warnings: Vec<String>,
     /// `metadata.continue` of the Status: where a list can go on that cannot go on as it began.
-    pub next_page: Option<String>,
+    pub next_page: Option<Box<str>>,
 }
 
 /// What a refusal is about: the resource by group and plural (or kind, for invalid objects) and the object's name.
@@ -377,7 +377,7 @@ impl Refusal {
             status["reason"] = self.reason.into();
         }
         if let Some(token) = &self.next_page {
-            status["metadata"]["continue"] = token.as_str().into();
+            status["metadata"]["continue"] = Value::from(&**token);
         }
         if let Some(details) = &self.details {
             status["details"] = Value::Object(details.clone());

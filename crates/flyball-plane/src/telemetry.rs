@@ -182,12 +182,11 @@ impl Telemetry {
     /// A request that began at `began` was answered with `code`.
     pub(crate) fn ended(&self, labels: &Labels, began: Duration, code: u16) {
         let code = code.to_string();
-        let [a, b, c, d, e, f, g, h] = labels.all();
-        self.requests
-            .with_label_values(&[a, b, c, d, e, f, g, h, &code])
-            .inc();
+        let all = labels.all();
+        let counted: Vec<&str> = all.iter().copied().chain([code.as_str()]).collect();
+        self.requests.with_label_values(&counted).inc();
         self.seconds
-            .with_label_values(&labels.all())
+            .with_label_values(&all)
             .observe(self.now().saturating_sub(began).as_secs_f64());
     }
 

@@ -66,7 +66,7 @@ impl Page {
     /// The refusal of a token whose revision has left the history, with one that goes on at the present.
     pub(super) fn too_old(&self) -> Refusal {
         let mut refusal = Refusal::expired(TOO_OLD);
-        refusal.next_page = Some(encode(PRESENT, &self.start));
+        refusal.next_page = Some(encode(PRESENT, &self.start).into());
         refusal
     }
 }
