@@ -22,6 +22,7 @@ KINDS = {
         "ConfigMap", "Event", "Namespace", "Pod", "PodTemplate", "ReplicationController", "ResourceQuota", "Secret",
         "Service", "ServiceAccount", "DeleteOptions", "Status", "WatchEvent",
     ],
+    "apis__apiextensions.k8s.io__v1": ["CustomResourceDefinition"],
     "apis__apiregistration.k8s.io__v1": ["APIService"],
     "apis__apps__v1": ["ControllerRevision", "DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"],
     "apis__autoscaling__v1": ["HorizontalPodAutoscaler"],
@@ -35,7 +36,7 @@ KINDS = {
 # The body of every patch, and the subresource that is published with the workloads alone.
 EXTRA = ["io.k8s.apimachinery.pkg.apis.meta.v1.Patch", "io.k8s.api.autoscaling.v1.Scale"]
 GROUPS = {
-    "", "apiregistration.k8s.io", "apps", "autoscaling", "batch", "coordination.k8s.io", "events.k8s.io",
+    "", "apiextensions.k8s.io", "apiregistration.k8s.io", "apps", "autoscaling", "batch", "coordination.k8s.io", "events.k8s.io",
     "networking.k8s.io", "policy",
 }
 

@@ -5,9 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use crate::discovery::{self, Discovery};
 use crate::registry::Registry;
-use crate::schema::openapi::Documents;
 use crate::telemetry::Telemetry;
 use crate::verbs::Frames;
 use crate::workload::load::ledger::Ledger;
@@ -22,8 +20,6 @@ pub(crate) const WATCHES_MAX: usize = 1024;
 #[derive(Debug)]
 pub(crate) struct Api {
     pub(crate) registry: Registry,
-    pub(crate) discovery: Discovery,
-    pub(crate) openapi: Documents,
     /// The past of the loads, written by the driver of the controllers. Locked after the store, never across an await.
     pub(crate) ledger: Mutex<Ledger>,
     pub(crate) telemetry: Arc<Telemetry>,
@@ -38,8 +34,6 @@ pub(crate) struct Api {
 impl Api {
     pub(crate) fn new(registry: Registry) -> Arc<Self> {
         Arc::new(Self {
-            discovery: Discovery::of(&registry.kinds),
-            openapi: discovery::documents(&registry.kinds),
             telemetry: Telemetry::new(registry.clock.clone()),
             registry,
             ledger: Mutex::default(),

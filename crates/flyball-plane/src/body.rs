@@ -2,6 +2,7 @@
 //! Source: apiserver endpoints/handlers/{create,update,rest}.go. Not here: rules about the object.
 
 use bytes::Bytes;
+use flyball_api::go_text::quote;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde_json::Value;
 
@@ -187,7 +188,17 @@ impl<'a> Expected<'a> {
         strictness: Strictness,
         refuse: impl Fn(&str) -> Refusal,
     ) -> Result<(Value, Vec<String>), Refusal> {
-        let Decoded { object, strict } = decoded;
+        let Decoded {
+            mut object,
+            mut strict,
+        } = decoded;
+        let unknown = self.kind.strategy.read(&self.version.name, &mut object);
+        let unknown = unknown.map_err(|why| refuse(&why))?;
+        strict.extend(
+            unknown
+                .iter()
+                .map(|path| format!("unknown field {}", quote(path))),
+        );
         let warnings = judged(strict, strictness, refuse)?;
         let mut object = self.kind.decode(self.version, object);
         self.kind.strategy.default(&mut object);

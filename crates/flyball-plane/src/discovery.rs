@@ -21,6 +21,17 @@ const VERBS: [&str; 8] = [
     "update",
     "watch",
 ];
+/// The verbs of a custom resource, in upstream's order.
+const CUSTOM_VERBS: [&str; 8] = [
+    "delete",
+    "deletecollection",
+    "get",
+    "list",
+    "patch",
+    "create",
+    "update",
+    "watch",
+];
 const SUBRESOURCE_VERBS: [&str; 3] = ["get", "patch", "update"];
 /// Media type of an aggregated document.
 pub(crate) const AGGREGATED: &str =
@@ -221,7 +232,10 @@ pub(crate) fn documents(kinds: &Kinds) -> Documents {
                 },
                 access: Access::ReadWrite,
                 subresources,
-                custom: None,
+                custom: kind
+                    .custom
+                    .as_ref()
+                    .and_then(|custom| custom.schemas.get(&version.name)),
             });
         }
     }
@@ -261,12 +275,19 @@ fn resource(kind: &Kind, version: &str) -> Resource {
     if kind.has_status {
         subresources.push(("status", response.clone()));
     }
+    if kind.custom.is_some() {
+        subresources.reverse();
+    }
     Resource {
         name: kind.plural.to_string(),
         singular: kind.singular.to_string(),
         namespaced: kind.scope == Scope::Namespaced,
         response,
-        verbs: VERBS.to_vec(),
+        verbs: if kind.custom.is_some() {
+            CUSTOM_VERBS.to_vec()
+        } else {
+            VERBS.to_vec()
+        },
         short_names: kind.short_names.iter().map(ToString::to_string).collect(),
         categories: kind.categories.iter().map(ToString::to_string).collect(),
         subresources,

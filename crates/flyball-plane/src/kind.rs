@@ -8,8 +8,10 @@ use std::sync::Arc;
 
 use flyball_api::name;
 pub(crate) use flyball_api::validation::metadata::Scope;
+use flyball_clock::UnixMs;
 use serde_json::{Value, json};
 
+use crate::custom::printer::Columns;
 use crate::entropy::Entropy;
 use crate::field::FieldError;
 use crate::object;
@@ -59,6 +61,8 @@ pub(crate) enum SelectorForm {
     LabelSelector,
     /// `spec.selector` is a map of labels.
     Map,
+    /// A custom resource says where its selector is, which is text.
+    Text,
 }
 
 /// The translation between the stored form and one served version.
@@ -134,6 +138,19 @@ pub(crate) struct Kind {
     pub dependents: Dependents,
     /// The kind's own rules.
     pub strategy: Box<dyn Strategy>,
+    /// What only kinds of CustomResourceDefinitions have.
+    pub custom: Option<Custom>,
+}
+
+/// The facts about a kind that come with its CustomResourceDefinition.
+#[derive(Debug)]
+pub(crate) struct Custom {
+    /// `WidgetList`.
+    pub list_kind: Text,
+    /// The `openAPIV3Schema` of each version.
+    pub schemas: BTreeMap<Text, Value>,
+    /// `subresources.scale`, null when it is not served.
+    pub scale: Value,
 }
 
 impl Kind {
@@ -168,6 +185,7 @@ impl Kind {
             delete: DeleteAnswer::Status,
             dependents: Dependents::Follow,
             strategy: Box::new(strategy),
+            custom: None,
         }
     }
 
@@ -208,6 +226,14 @@ impl Kind {
             ("networking.k8s.io", "ingresses") => "ingress",
             ("apiregistration.k8s.io", "apiservices") => "apiregistration.k8s.io/apiservices",
             (_, plural) => plural,
+        }
+    }
+
+    /// `DeploymentList`.
+    pub(crate) fn list_kind(&self) -> String {
+        match &self.custom {
+            Some(custom) => custom.list_kind.to_string(),
+            None => format!("{}List", self.kind),
         }
     }
 
@@ -252,6 +278,10 @@ impl Kind {
         if let Some(codec) = version.codec {
             object = (codec.decode)(object);
         }
+        // Custom resources differ by nothing but their version, which says by which schema they are checked.
+        if self.custom.is_some() {
+            return object;
+        }
         let fields = object::fields(&mut object);
         fields.insert(
             "apiVersion".to_owned(),
@@ -271,6 +301,7 @@ impl Kind {
             "apiVersion".to_owned(),
             self.api_version(&version.name).into(),
         );
+        self.strategy.show(&version.name, &mut served);
         served
     }
 }
@@ -325,10 +356,41 @@ impl<'a> Surroundings<'a> {
     }
 }
 
+/// How the deletion of an object begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DeletionStart {
+    /// As that of any object.
+    Usual,
+    /// The kind has marked the object, which waits for a finalizer.
+    Marked,
+}
+
 /// The rules of one kind. Objects are in their stored form. The defaults fit a kind with a `spec`, a `status` and a generation.
 pub(crate) trait Strategy: fmt::Debug + Send + Sync {
     /// Fills in what upstream fills in when the object is decoded.
     fn default(&self, _object: &mut Value) {}
+
+    /// Settles what a client sent as `version`: drops what the version's schema does not know and tells the paths of it, and
+    /// fills in the version's defaults.
+    ///
+    /// # Errors
+    /// Why it cannot be read at all.
+    fn read(&self, _version: &str, _object: &mut Value) -> Result<Vec<String>, String> {
+        Ok(Vec::new())
+    }
+
+    /// Settles an object that is shown as `version`.
+    fn show(&self, _version: &str, _object: &mut Value) {}
+
+    /// The columns of a table of objects shown as `version`; `None` when they are built in.
+    fn columns(&self, _version: &str) -> Option<&Columns> {
+        None
+    }
+
+    /// Whether the status changes through `/status` alone.
+    fn has_own_status(&self) -> bool {
+        true
+    }
 
     /// The status of a new object, `None` when the kind has none.
     fn empty_status(&self) -> Option<Value> {
@@ -402,6 +464,11 @@ pub(crate) trait Strategy: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Marks an object in the kind's own way when its deletion is first asked for.
+    fn begin_deletion(&self, _object: &mut Value, _now_ms: UnixMs) -> DeletionStart {
+        DeletionStart::Usual
+    }
+
     /// The fields besides `metadata.name` and `metadata.namespace` that a field selector may name.
     fn selectable_fields(&self) -> &'static [&'static str] {
         &[]
@@ -418,6 +485,11 @@ pub(crate) trait Strategy: fmt::Debug + Send + Sync {
         }
     }
 
+    /// Whether a field selector may name `field`.
+    fn selects(&self, field: &str) -> bool {
+        self.selectable_fields().contains(&field)
+    }
+
     /// The value of a selectable field.
     fn field_value(&self, object: &Value, field: &str) -> String {
         match object.pointer(&format!("/{}", field.replace('.', "/"))) {
@@ -429,7 +501,7 @@ pub(crate) trait Strategy: fmt::Debug + Send + Sync {
 }
 
 /// Every kind that is served, by group and plural.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Kinds {
     kinds: BTreeMap<(Text, Text), Arc<Kind>>,
 }
@@ -457,6 +529,12 @@ impl Kinds {
         self.kinds
             .values()
             .find(|one| one.group == group && one.kind == kind)
+    }
+
+    /// Adds a kind unless its place is taken.
+    pub(crate) fn add(&mut self, kind: Arc<Kind>) {
+        let place = (kind.group.clone(), kind.plural.clone());
+        self.kinds.entry(place).or_insert(kind);
     }
 
     /// All kinds, ordered by group and plural.

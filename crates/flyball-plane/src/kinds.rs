@@ -4,6 +4,7 @@ mod api_service;
 mod condition;
 mod config_map;
 mod controller_revision;
+mod custom_resource_definition;
 mod daemon_set;
 mod deployment;
 mod event;
@@ -39,6 +40,7 @@ pub(crate) fn builtin() -> Kinds {
         config_map::kind(),
         controller_revision::kind(),
         daemon_set::kind(),
+        custom_resource_definition::kind(),
         deployment::kind(),
         horizontal_pod_autoscaler::kind(),
         ingress::kind(),

@@ -15,6 +15,8 @@
 //!   anybody sees it. One writer thread commits waiting changes together. In memory there is no thread at all.
 //! - `registry`: create, update and delete of any kind, in upstream's order of steps and in its words.
 //! - `kind`, `kinds`: what differs between kinds, one file each: names, defaults, rules.
+//! - `custom`, `cel`: kinds of CustomResourceDefinitions, compiled from their schemas. `definitions` makes definitions take
+//!   effect, with or without workload controllers; `serving` is what is served at a moment, made anew when one has.
 //! - `verbs`, `request`, [`respond`], `negotiation`, `body`: HTTP in front of it. [`Service`] is the whole as one
 //!   `tower::Service`, in process and trusted; [`Plane::serve`] puts TLS and the token around it.
 //! - `schema`, `patch`, `table`, `protobuf`: the types, and what is done to and with them.
@@ -48,18 +50,24 @@
 //! | tries to store a change | 2, the log written anew between | 500, then 503 until the disk works ([`store`]) |
 //! | tries against faster writers | 64 | 409 |
 //! | tries for a generated name | 8 | 409 |
+//! | kinds of CustomResourceDefinitions | 1000 (`serving::CUSTOM_KINDS_MAX`) | they are stored and not served |
+//! | nesting of a custom resource | 100 levels (`custom::DEPTH_MAX`) | 400 |
 //! | age of Events | one hour | they are deleted |
 //!
 //! # What is not kept or served
 //!
 //! managedFields (so no server-side apply: 415 says what to send instead), OpenAPI v2, protobuf answers, admission webhooks, `exec`, `log`,
 //! lists of revisions that the history no longer reaches (410), OpenMetrics forms of `/metrics`. Disruption budgets, ingresses,
-//! quotas and API services are stored and checked, and nothing acts on them.
+//! quotas and API services are stored and checked, and nothing acts on them. Conversion
+//! webhooks are stored and not called, and what CEL rules cost is not estimated.
 
 mod api;
 mod auth;
 mod body;
+mod cel;
 mod certs;
+mod custom;
+mod definitions;
 mod discovery;
 mod entropy;
 mod field;
@@ -81,6 +89,7 @@ pub mod respond;
 mod schema;
 mod secret;
 mod service;
+mod serving;
 mod snapshot;
 pub mod store;
 mod table;

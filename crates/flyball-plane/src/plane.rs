@@ -17,9 +17,10 @@ use crate::entropy::Entropy;
 use crate::listen::{self, ListenError};
 use crate::registry::{Mode, Registry};
 use crate::service::Service;
+use crate::serving::Serving;
 use crate::store::{self, OpenError, Storage, Store};
 use crate::workload::namespace;
-use crate::{kinds, kubeconfig, secret, workloads};
+use crate::{definitions, kinds, kubeconfig, secret, workloads};
 
 /// Namespaces every cluster has, made at start.
 const NAMESPACES: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
@@ -163,8 +164,8 @@ impl Plane {
         })?;
         let entropy = Entropy::new(config.seed, revision);
         let registry = Registry {
+            serving: Serving::new(kinds::builtin(), &store),
             store,
-            kinds: kinds::builtin(),
             clock,
             entropy,
         };
@@ -180,6 +181,7 @@ impl Plane {
                 json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
             plane.make("namespaces", "", name, object).await?;
         }
+        plane.tasks.spawn(definitions::run(Arc::clone(&plane.api)));
         if plane.config.controllers == Controllers::Run {
             // The controllers would make it a moment later, and a client's first pod needs it.
             for name in NAMESPACES {
@@ -200,7 +202,8 @@ impl Plane {
         object: Value,
     ) -> Result<(), PlaneError> {
         let registry = &self.api.registry;
-        let kind = registry
+        let served = registry.served();
+        let kind = served
             .kinds
             .by_plural("", plural)
             .expect("namespaces and accounts are built in");

@@ -11,9 +11,10 @@ use flyball_clock::Clock;
 use serde_json::Value;
 
 use crate::entropy::Entropy;
-use crate::kind::{Kind, Kinds};
+use crate::kind::Kind;
 use crate::object;
 use crate::refusal::Refusal;
+use crate::serving::{Served, Serving};
 use crate::store::{CommitError, Entry, Key, Revision, Store};
 
 pub(crate) use delete::{DeleteOptions, Deleted, Propagation};
@@ -55,7 +56,7 @@ pub(crate) struct Registry {
     /// Where the objects are.
     pub store: Store,
     /// What they are.
-    pub kinds: Kinds,
+    pub serving: Serving,
     /// The time that stamps them.
     pub clock: Clock,
     /// What names them.
@@ -76,8 +77,14 @@ impl Registry {
         self.store.read().get(&place.key()).cloned()
     }
 
+    /// What is served now: the built-in kinds and those of the definitions in the store.
+    pub(crate) fn served(&self) -> Arc<Served> {
+        self.serving.now(&self.store)
+    }
+
     fn namespace(&self, name: &str) -> Option<Arc<Value>> {
-        let kind = self.kinds.by_plural("", "namespaces")?;
+        let served = self.served();
+        let kind = served.kinds.by_plural("", "namespaces")?;
         self.find(Place {
             kind,
             namespace: "",

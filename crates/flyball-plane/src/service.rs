@@ -116,11 +116,8 @@ impl Service {
 
     fn object_labels(&self, method: &Method, path: &ResourcePath, query: &Query) -> Option<Labels> {
         let served = &path.served;
-        let kind = self
-            .api
-            .registry
-            .kinds
-            .by_plural(&served.group, &path.resource)?;
+        let now = self.api.registry.served();
+        let kind = now.kinds.by_plural(&served.group, &path.resource)?;
         kind.version(&served.version)?;
         let subresource = match path.rest.as_slice() {
             [] => "",
@@ -189,10 +186,11 @@ impl Service {
         }
         let registry = &self.api.registry;
         let answer = {
+            let served = registry.served();
             let state = registry.store.read();
             let view = Snapshot {
                 state: &state,
-                kinds: &registry.kinds,
+                kinds: &served.kinds,
             };
             let ledger = self.api.ledger();
             let world = World {
@@ -209,10 +207,12 @@ impl Service {
     }
 
     fn openapi(&self, path: &str) -> Response<Body> {
+        let served = self.api.registry.served();
+        let documents = served.openapi();
         if path.is_empty() {
-            return respond::object(StatusCode::OK, &self.api.openapi.index(), Encoding::Json);
+            return respond::object(StatusCode::OK, &documents.index(), Encoding::Json);
         }
-        match self.api.openapi.get(path) {
+        match documents.get(path) {
             Some(document) => respond::document(document),
             None => respond::no_page(),
         }
@@ -223,7 +223,8 @@ impl Service {
             Ok(form) => form,
             Err(refusal) => return respond::refused(&refusal),
         };
-        let discovery = &self.api.discovery;
+        let served = self.api.registry.served();
+        let discovery = served.discovery();
         let found = match route {
             Route::CoreVersions | Route::Groups if form.shape == Shape::Discovery => {
                 let document = discovery.aggregated(*route == Route::CoreVersions);
@@ -244,7 +245,15 @@ impl Service {
 
     /// The answer at a path where nothing is: a Status within a group that is served, a page elsewhere.
     fn nothing_at(&self, group: &str) -> Response<Body> {
-        if group.is_empty() || self.api.discovery.group(group).is_some() {
+        if group.is_empty()
+            || self
+                .api
+                .registry
+                .served()
+                .discovery()
+                .group(group)
+                .is_some()
+        {
             respond::refused(&Refusal::no_such_path())
         } else {
             respond::no_page()

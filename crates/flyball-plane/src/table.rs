@@ -4,6 +4,7 @@
 use flyball_clock::UnixMs;
 use serde_json::{Value, json};
 
+use crate::custom::printer::Columns;
 use crate::schema::{Gvk, Schema};
 
 mod age;
@@ -101,33 +102,68 @@ impl Printer {
             }
             Headers::Omitted => Value::Null,
         };
-        let rows: Vec<Value> = items.iter().map(|item| self.row(*item, options)).collect();
-        json!({
-            "kind": "Table",
-            "apiVersion": "meta.k8s.io/v1",
-            "metadata": list,
-            "columnDefinitions": columns,
-            "rows": rows,
-        })
+        let rows = items.iter().map(|item| {
+            let cells = (self.cells)(item.printed, options.now_ms);
+            row(*item, cells, options)
+        });
+        whole(columns, rows.collect(), list)
     }
+}
 
-    fn row(&self, item: Item<'_>, options: Options) -> Value {
-        let cells = (self.cells)(item.printed, options.now_ms);
-        let object = match options.include {
-            IncludeObject::None => Value::Null,
-            IncludeObject::Object => item.served.clone(),
-            IncludeObject::Metadata => json!({
-                "kind": "PartialObjectMetadata",
-                "apiVersion": "meta.k8s.io/v1",
-                "metadata": item.printed["metadata"],
-            }),
-        };
-        let mut row = json!({"cells": cells, "object": object});
-        if let Some(condition) = pod::completed(item.printed) {
-            row["conditions"] = json!([condition]);
-        }
-        row
+/// The Table of custom resources, whose definition tells their columns.
+pub(crate) fn custom(
+    columns: &Columns,
+    items: &[Item<'_>],
+    list: &Value,
+    options: Options,
+) -> Value {
+    let definitions = match options.headers {
+        Headers::Shown => std::iter::once(Column::NAME.define(Schema::builtin()))
+            .chain(columns.definitions())
+            .collect(),
+        Headers::Omitted => Value::Null,
+    };
+    let rows = items.iter().map(|item| {
+        let cells = columns.cells(item.served, options.now_ms);
+        row(*item, cells, options)
+    });
+    whole(definitions, rows.collect(), list)
+}
+
+/// What upstream says of a column of ages.
+pub(crate) const AGE_DESCRIPTION: &str = "CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
+
+/// The age of an instant, printed.
+pub(crate) fn age_of(instant: &str, now_ms: UnixMs) -> Value {
+    let holder = json!({"metadata": {"creationTimestamp": instant}});
+    age::of(&holder, now_ms)
+}
+
+fn whole(columns: Value, rows: Vec<Value>, list: &Value) -> Value {
+    json!({
+        "kind": "Table",
+        "apiVersion": "meta.k8s.io/v1",
+        "metadata": list,
+        "columnDefinitions": columns,
+        "rows": rows,
+    })
+}
+
+fn row(item: Item<'_>, cells: Vec<Value>, options: Options) -> Value {
+    let object = match options.include {
+        IncludeObject::None => Value::Null,
+        IncludeObject::Object => item.served.clone(),
+        IncludeObject::Metadata => json!({
+            "kind": "PartialObjectMetadata",
+            "apiVersion": "meta.k8s.io/v1",
+            "metadata": item.printed["metadata"],
+        }),
+    };
+    let mut row = json!({"cells": cells, "object": object});
+    if let Some(condition) = pod::completed(item.printed) {
+        row["conditions"] = json!([condition]);
     }
+    row
 }
 
 /// The text at a path of field names, `""` where there is none.

@@ -95,10 +95,8 @@ impl Call {
         headers: HeaderMap,
         method: &Method,
     ) -> Option<Result<Self, Refusal>> {
-        let kind = api
-            .registry
-            .kinds
-            .by_plural(&path.served.group, &path.resource)?;
+        let served = api.registry.served();
+        let kind = served.kinds.by_plural(&path.served.group, &path.resource)?;
         let version = kind.version(&path.served.version)?.clone();
         if path.namespace.is_some() != kind.is_namespaced()
             && (path.namespace.is_some() || path.name.is_some())

@@ -98,10 +98,11 @@ impl Driver {
     /// Takes every object as new.
     fn begin(&mut self) {
         let (api, now_ms) = (Arc::clone(&self.api), self.now_ms());
+        let served = api.registry.served();
         let state = api.registry.store.read();
         let view = Snapshot {
             state: &state,
-            kinds: &api.registry.kinds,
+            kinds: &served.kinds,
         };
         for (_, entry) in state.iter() {
             let change = Change {
@@ -118,6 +119,7 @@ impl Driver {
     fn observe(&mut self) {
         let (api, now_ms) = (Arc::clone(&self.api), self.now_ms());
         loop {
+            let served = api.registry.served();
             let state = api.registry.store.read();
             let Ok(events) = state.all_events_after(self.cursor, READ_MAX) else {
                 // The history has moved past: everything may have changed.
@@ -126,7 +128,7 @@ impl Driver {
             };
             let view = Snapshot {
                 state: &state,
-                kinds: &api.registry.kinds,
+                kinds: &served.kinds,
             };
             for event in &events {
                 self.cursor = event.revision;
@@ -161,10 +163,11 @@ impl Driver {
     }
 
     fn with_view<T>(&self, look: impl FnOnce(&dyn View) -> T) -> T {
+        let served = self.registry().served();
         let state = self.registry().store.read();
         look(&Snapshot {
             state: &state,
-            kinds: &self.registry().kinds,
+            kinds: &served.kinds,
         })
     }
 
@@ -241,7 +244,7 @@ impl Driver {
         let mut object = object.clone();
         kind.strategy.default(&mut object);
         self.registry()
-            .create(kind, &key.namespace, object, Mode::Commit)
+            .create(&kind, &key.namespace, object, Mode::Commit)
             .await
             .map(|_| ())
     }
@@ -250,7 +253,7 @@ impl Driver {
         let key = ObjectKey::of(object);
         let kind = self.kind(&key)?;
         let place = Place {
-            kind,
+            kind: &kind,
             namespace: &key.namespace,
             name: &key.name,
         };
@@ -265,7 +268,7 @@ impl Driver {
     async fn delete(&self, key: &ObjectKey, options: &DeleteOptions) -> Result<(), Refusal> {
         let kind = self.kind(key)?;
         let place = Place {
-            kind,
+            kind: &kind,
             namespace: &key.namespace,
             name: &key.name,
         };
@@ -279,11 +282,12 @@ impl Driver {
         }
     }
 
-    fn kind(&self, key: &ObjectKey) -> Result<&Arc<crate::kind::Kind>, Refusal> {
-        let found = self
-            .registry()
+    fn kind(&self, key: &ObjectKey) -> Result<Arc<crate::kind::Kind>, Refusal> {
+        let served = self.registry().served();
+        let found = served
             .kinds
-            .by_kind(&key.kind.group, &key.kind.kind);
+            .by_kind(&key.kind.group, &key.kind.kind)
+            .cloned();
         found.ok_or_else(|| Refusal::internal(format!("{} is not served", key.kind)))
     }
 

@@ -95,6 +95,7 @@ impl Registry {
             Some(status) => {
                 object::fields(&mut object).insert("status".to_owned(), status);
             }
+            None if !kind.strategy.has_own_status() => {}
             None => {
                 object::fields(&mut object).remove("status");
             }

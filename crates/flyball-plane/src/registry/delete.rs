@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{Mode, Place, RACES_MAX, Registry, failed};
-use crate::kind::{Dependents, Kind};
+use crate::kind::{DeletionStart, Dependents, Kind};
 use crate::object;
 use crate::refusal::Refusal;
 use crate::store::{Action, Change, CommitError};
@@ -127,6 +127,11 @@ impl Registry {
     fn verdict(&self, place: Place<'_>, options: &DeleteOptions, current: &Value) -> Verdict {
         let now_ms = self.clock.now_ms();
         let mut object = current.clone();
+        if !object::is_being_deleted(current)
+            && place.kind.strategy.begin_deletion(&mut object, now_ms) == DeletionStart::Marked
+        {
+            return Verdict::Mark(object);
+        }
         let asked = options
             .grace_seconds
             .map(|seconds| if seconds < 0 { 1 } else { seconds });

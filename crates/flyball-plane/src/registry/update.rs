@@ -157,7 +157,9 @@ fn settle(
 }
 
 fn settle_main(kind: &Kind, new: &mut Value, old: &Value) -> Vec<FieldError> {
-    object::take_field(new, old, "status");
+    if kind.strategy.has_own_status() {
+        object::take_field(new, old, "status");
+    }
     take_generation(new, old);
     kind.strategy.prepare_update(new, old);
     if kind.strategy.has_generation() && kind.strategy.counts_as_change(new, old) {

@@ -95,12 +95,11 @@ impl Call {
             .map_err(|error| bad(error.to_string()))?;
         let fields = FieldSelector::parse(self.query.get("fieldSelector").unwrap_or_default())
             .map_err(|error| bad(error.to_string()))?;
-        let known = self.kind.strategy.selectable_fields();
         for term in fields.terms() {
             let name = term.field.as_str();
             if name != "metadata.name"
                 && !(name == "metadata.namespace" && self.kind.scope == Scope::Namespaced)
-                && !known.contains(&name)
+                && !self.kind.strategy.selects(name)
             {
                 return Err(bad(self.kind.strategy.unselectable(name)));
             }

@@ -13,7 +13,7 @@ use crate::refusal::Refusal;
 use crate::respond;
 use crate::schema::Gvk;
 use crate::store::Entry;
-use crate::table::{Headers, IncludeObject, Item, Options, Printer};
+use crate::table::{self, Headers, IncludeObject, Item, Options, Printer};
 
 impl Call {
     pub(super) fn get(&self) -> Result<Answer, Refusal> {
@@ -118,22 +118,27 @@ impl Call {
             .map(|(printed, served)| Item { printed, served })
             .collect();
         let gvk = Gvk::new(&self.kind.group, &self.version.name, &self.kind.kind);
+        if let Some(columns) = self.kind.strategy.columns(&self.version.name) {
+            return Ok(table::custom(columns, &items, &metadata, options));
+        }
         Ok(Printer::of(gvk).table(&items, &metadata, options))
     }
 
     /// Upstream leaves kind and version out of the items of a list of built-in objects.
     fn item(&self, object: &Value) -> Value {
         let mut item = self.served(object);
-        let fields = object::fields(&mut item);
-        fields.remove("kind");
-        fields.remove("apiVersion");
+        if self.kind.custom.is_none() {
+            let fields = object::fields(&mut item);
+            fields.remove("kind");
+            fields.remove("apiVersion");
+        }
         item
     }
 
     fn list_of(&self, metadata: &Value, objects: &[Arc<Value>]) -> Value {
         let items = objects.iter().map(|object| self.item(object)).collect();
         let mut list = json!({
-            "kind": format!("{}List", self.kind.kind),
+            "kind": self.kind.list_kind(),
             "apiVersion": self.kind.api_version(&self.version.name),
             "metadata": metadata,
         });
@@ -146,7 +151,7 @@ impl Call {
         respond::line(&List {
             api_version: self.kind.api_version(&self.version.name),
             items: Items(self, objects),
-            kind: format!("{}List", self.kind.kind),
+            kind: self.kind.list_kind(),
             metadata,
         })
     }

@@ -24,7 +24,33 @@ const SCALE: Gvk<'static> = Gvk::new("autoscaling", "v1", "Scale");
 impl Call {
     pub(super) fn get_scale(&self) -> Result<Answer, Refusal> {
         let entry = self.read_one()?;
+        let at = self.scale_pointers();
+        if self.kind.custom.is_some() && entry.object.pointer(&at.spec).is_none() {
+            let path = at.spec.replace('/', ".");
+            let why = format!("the spec replicas field {path:?} does not exist");
+            return Err(Refusal::internal(why));
+        }
         Ok(Answer::ok(Content::Plain(self.scale_of(&entry.object))))
+    }
+
+    /// Where the kind keeps the parts of its scale.
+    fn scale_pointers(&self) -> Pointers {
+        let Some(custom) = &self.kind.custom else {
+            return Pointers {
+                spec: "/spec/replicas".to_owned(),
+                status: "/status/replicas".to_owned(),
+                selector: "/spec/selector".to_owned(),
+            };
+        };
+        let pointer = |field: &str| match custom.scale[field].as_str() {
+            Some(path) => path.replace('.', "/"),
+            None => "/ ".to_owned(),
+        };
+        Pointers {
+            spec: pointer("specReplicasPath"),
+            status: pointer("statusReplicasPath"),
+            selector: pointer("labelSelectorPath"),
+        }
     }
 
     pub(super) async fn put_scale(&self, body: &Bytes) -> Result<Answer, Refusal> {
@@ -78,7 +104,7 @@ impl Call {
                 .pointer("/spec/replicas")
                 .cloned()
                 .unwrap_or_else(|| 0.into());
-            object::child(&mut new, "spec").insert("replicas".to_owned(), replicas);
+            set(&mut new, &self.scale_pointers().spec, replicas);
             // The scale's revision and uid are the object's: they make the write conditional.
             for field in ["resourceVersion", "uid"] {
                 match object::meta(&scale, field) {
@@ -109,14 +135,15 @@ impl Call {
                 metadata.insert(field.to_owned(), value.clone());
             }
         }
+        let at = self.scale_pointers();
         let number = |pointer: &str| object.pointer(pointer).and_then(Value::as_i64).unwrap_or(0);
         let mut spec = Map::new();
-        if number("/spec/replicas") != 0 {
-            spec.insert("replicas".to_owned(), number("/spec/replicas").into());
+        if number(&at.spec) != 0 {
+            spec.insert("replicas".to_owned(), number(&at.spec).into());
         }
         let mut status = Map::new();
-        status.insert("replicas".to_owned(), number("/status/replicas").into());
-        let selector = self.selector_text(object.pointer("/spec/selector"));
+        status.insert("replicas".to_owned(), number(&at.status).into());
+        let selector = self.selector_text(object.pointer(&at.selector));
         if !selector.is_empty() {
             status.insert("selector".to_owned(), selector.into());
         }
@@ -130,6 +157,7 @@ impl Call {
                 let labels = serde_json::from_value(selector).unwrap_or_default();
                 Selector::of_labels(&labels).to_string()
             }
+            Some(SelectorForm::Text) => selector.as_str().unwrap_or_default().to_owned(),
             Some(SelectorForm::LabelSelector) | None => {
                 serde_json::from_value::<LabelSelector>(selector)
                     .ok()
@@ -137,6 +165,27 @@ impl Call {
                     .map_or_else(String::new, |compiled| compiled.to_string())
             }
         }
+    }
+}
+
+/// JSON pointers into an object.
+struct Pointers {
+    spec: String,
+    status: String,
+    selector: String,
+}
+
+/// Sets the value at a pointer of field names, making objects on the way.
+fn set(object: &mut Value, pointer: &str, value: Value) {
+    let mut names = pointer.split('/').skip(1).peekable();
+    let mut at = object;
+    while let Some(name) = names.next() {
+        let fields = object::fields(at);
+        if names.peek().is_none() {
+            fields.insert(name.to_owned(), value);
+            return;
+        }
+        at = fields.entry(name).or_insert_with(|| json!({}));
     }
 }
 
