@@ -26,7 +26,7 @@ pub(crate) fn is_too_deep(value: &serde_json::Value) -> bool {
         }
         match value {
             serde_json::Value::Array(items) => {
-                todo.extend(items.iter().map(|one| (one, depth + 1)))
+                todo.extend(items.iter().map(|one| (one, depth + 1)));
             }
             serde_json::Value::Object(fields) => {
                 todo.extend(fields.values().map(|one| (one, depth + 1)));

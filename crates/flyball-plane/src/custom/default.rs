@@ -25,7 +25,9 @@ fn drop_nulls(value: &mut Value, schema: &Schema) {
         }
         Value::Array(items) => {
             if let Some(known) = &schema.items {
-                items.iter_mut().for_each(|inner| drop_nulls(inner, known));
+                for inner in items {
+                    drop_nulls(inner, known);
+                }
             }
         }
         _ => {}

@@ -20,6 +20,10 @@ pub(crate) enum Additional {
 
 /// A node of a schema.
 #[derive(Clone, Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "they are the flags of the format"
+)]
 pub(crate) struct Schema {
     pub(crate) kind: String,
     pub(crate) format: String,

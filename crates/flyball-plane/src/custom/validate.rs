@@ -174,7 +174,8 @@ fn string(text: &str, schema: &Schema, path: &str) -> Option<FieldError> {
 /// A number as Go prints a float.
 fn plain(number: &Number) -> String {
     let text = number.to_string();
-    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
+    text.strip_suffix(".0")
+        .map_or_else(|| text.clone(), str::to_owned)
 }
 
 fn number_bounds(number: &Number, schema: &Schema, path: &str) -> Vec<FieldError> {

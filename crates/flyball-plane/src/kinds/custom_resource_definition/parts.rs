@@ -1,7 +1,7 @@
 //! The rules for the parts of a definition. Upstream moves what all versions have in common to the top before it validates,
 //! so that is where its problems are told.
 
-use super::*;
+use super::{FieldError, FieldPath, Value, field, name, structural};
 
 /// A version's parts that upstream keeps once when all versions agree: field, path below a version, path at the top.
 const PARTS: [(&str, &str); 4] = [
