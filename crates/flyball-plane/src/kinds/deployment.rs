@@ -8,6 +8,16 @@ use crate::field::{self, FieldError};
 use crate::kind::{Kind, SelectorForm, Strategy};
 use crate::object::{self, default_field, fields};
 
+/// The numbers of the status that are left out when they are zero, in the order they are checked.
+const COUNTS: [&str; 6] = [
+    "observedGeneration",
+    "replicas",
+    "updatedReplicas",
+    "readyReplicas",
+    "availableReplicas",
+    "unavailableReplicas",
+];
+
 #[derive(Debug)]
 struct Deployment;
 
@@ -27,6 +37,8 @@ impl Strategy for Deployment {
         default_field(spec, "progressDeadlineSeconds", 600);
         default_strategy(spec);
         pod_template::default_template(object);
+        workload::drop_zeros(object, "spec", &["minReadySeconds", "paused"]);
+        workload::drop_zeros(object, "status", &COUNTS);
     }
 
     fn counts_as_change(&self, object: &Value, old: &Value) -> bool {
@@ -45,8 +57,12 @@ impl Strategy for Deployment {
         let mut errors = workload::validate(object, "deployment");
         errors.extend(strategy(object));
         errors.extend(workload::nonnegative(object, "revisionHistoryLimit"));
-        errors.extend(deadline(object));
+        deadline(object, &mut errors);
         errors
+    }
+
+    fn validate_status(&self, object: &Value, old: &Value) -> Vec<FieldError> {
+        status(object, old)
     }
 
     fn validate_update(&self, object: &Value, old: &Value) -> Vec<FieldError> {
@@ -96,8 +112,9 @@ fn strategy(object: &Value) -> Vec<FieldError> {
             rolling_update,
         ),
         other => vec![field::not_supported(
-            format!("{PATH}.type"),
-            other,
+            PATH,
+            // Upstream quotes its Go struct.
+            json!({"Type": other, "RollingUpdate": rolling}),
             &["Recreate", "RollingUpdate"],
         )],
     }
@@ -106,6 +123,7 @@ fn strategy(object: &Value) -> Vec<FieldError> {
 fn rolling_update(rolling: &Value) -> Vec<FieldError> {
     const PATH: &str = "spec.strategy.rollingUpdate";
     let mut errors = Vec::new();
+    let mut excess = Vec::new();
     let mut zeros = 0;
     for field in ["maxUnavailable", "maxSurge"] {
         let value = rolling.get(field).cloned().unwrap_or_default();
@@ -121,10 +139,12 @@ fn rolling_update(rolling: &Value) -> Vec<FieldError> {
                     text,
                     "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')",
                 )),
-                Some(percent) if field == "maxUnavailable" && percent > 100 => {
-                    errors.push(field::invalid(path, text, "must not be greater than 100%"));
+                Some(percent) => {
+                    zeros += usize::from(percent == 0);
+                    if field == "maxUnavailable" && percent > 100 {
+                        excess.push(field::invalid(path, text, "must not be greater than 100%"));
+                    }
                 }
-                Some(percent) => zeros += usize::from(percent == 0),
             },
             (None, None) => errors.push(field::invalid(path, value, "must be an integer or percentage (e.g '5%%')")),
         }
@@ -137,24 +157,72 @@ fn rolling_update(rolling: &Value) -> Vec<FieldError> {
             "may not be 0 when `maxSurge` is 0",
         ));
     }
+    errors.extend(excess);
     errors
 }
 
-fn deadline(object: &Value) -> Option<FieldError> {
+fn deadline(object: &Value, errors: &mut Vec<FieldError>) {
     const PATH: &str = "spec.progressDeadlineSeconds";
     let number = |field: &str| {
         object
             .pointer(&format!("/spec/{field}"))
             .and_then(Value::as_i64)
     };
-    let seconds = number("progressDeadlineSeconds")?;
-    if seconds < 0 {
-        return Some(field::invalid(
-            PATH,
-            seconds,
-            "must be greater than or equal to 0",
-        ));
+    let Some(seconds) = number("progressDeadlineSeconds") else {
+        return;
+    };
+    errors.extend(workload::nonnegative(object, "progressDeadlineSeconds"));
+    if seconds <= number("minReadySeconds").unwrap_or(0) {
+        let detail = "must be greater than minReadySeconds";
+        errors.push(field::invalid(PATH, seconds, detail));
     }
-    (seconds <= number("minReadySeconds").unwrap_or(0))
-        .then(|| field::invalid(PATH, seconds, "must be greater than minReadySeconds"))
+}
+
+/// The problems of a status. Source: apps validation `ValidateDeploymentStatus` and `ValidateDeploymentStatusUpdate`.
+fn status(object: &Value, old: &Value) -> Vec<FieldError> {
+    let count = |name: &str| {
+        object
+            .pointer(&format!("/status/{name}"))
+            .and_then(Value::as_i64)
+    };
+    let path = |name: &str| format!("status.{name}");
+    let mut errors = Vec::new();
+    for name in COUNTS
+        .into_iter()
+        .chain(["terminatingReplicas", "collisionCount"])
+    {
+        if let Some(value) = count(name).filter(|value| *value < 0) {
+            let detail = "must be greater than or equal to 0";
+            errors.push(field::invalid(path(name), value, detail));
+        }
+    }
+    for (name, most) in [
+        ("updatedReplicas", "replicas"),
+        ("readyReplicas", "replicas"),
+        ("availableReplicas", "replicas"),
+        ("availableReplicas", "readyReplicas"),
+    ] {
+        let value = count(name).unwrap_or(0);
+        if value > count(most).unwrap_or(0) {
+            let most = if most == "replicas" {
+                "status.replicas"
+            } else {
+                most
+            };
+            let detail = format!("cannot be greater than {most}");
+            errors.push(field::invalid(path(name), value, detail));
+        }
+    }
+    let before = old
+        .pointer("/status/collisionCount")
+        .and_then(Value::as_i64);
+    if let Some(before) = before {
+        let now = count("collisionCount");
+        let now = now.unwrap_or(0);
+        if now < before {
+            let detail = "cannot be decremented";
+            errors.push(field::invalid(path("collisionCount"), now, detail));
+        }
+    }
+    errors
 }

@@ -42,9 +42,36 @@ pub(super) fn validate(object: &Value, owner: &str) -> Vec<FieldError> {
             };
             errors.push(field::invalid("spec.selector", shown(unreadable), detail));
         }
-        None => errors.extend(template(object)),
+        None => {
+            errors.extend(template(object));
+            errors.extend(deadline(object, owner));
+        }
     }
     errors
+}
+
+/// The problem of a template whose pods end. Upstream words it for the kind that makes the pods.
+fn deadline(object: &Value, owner: &str) -> Option<FieldError> {
+    object.pointer("/spec/template/spec/activeDeadlineSeconds")?;
+    let kind = if owner == "statefulset" {
+        "StatefulSet"
+    } else {
+        "ReplicaSet"
+    };
+    Some(field::forbidden(
+        "spec.template.spec.activeDeadlineSeconds",
+        format!("activeDeadlineSeconds in {kind} is not Supported"),
+    ))
+}
+
+/// Drops fields that upstream's types leave out when they are zero.
+pub(super) fn drop_zeros(object: &mut Value, part: &str, names: &[&str]) {
+    if let Some(fields) = object.get_mut(part).and_then(Value::as_object_mut) {
+        fields.retain(|name, value| {
+            let zero = *value == json!(0) || *value == json!(false);
+            !(zero && names.contains(&name.as_str()))
+        });
+    }
 }
 
 /// A selector as Go prints it, without what is empty.

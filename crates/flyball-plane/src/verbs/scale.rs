@@ -68,8 +68,9 @@ impl Call {
     }
 
     pub(super) async fn patch_scale(&self, body: &Bytes) -> Result<Answer, Refusal> {
-        let (mode, _) = self.write_options("PatchOptions")?;
+        let (mode, strictness) = self.write_options("PatchOptions")?;
         let patch = self.read_patch(body)?;
+        let name = self.place().name;
         let make = |current: &Value| {
             let patched = patch.apply(&self.scale_of(current), SCALE)?;
             let decoded = Schema::builtin()
@@ -84,6 +85,13 @@ impl Call {
                         )],
                     )
                 })?;
+            body::judged(decoded.strict, strictness, |why| {
+                Refusal::invalid(
+                    NOTHING,
+                    &[field::invalid("patch", patched.to_string(), why)],
+                )
+            })?;
+            body::check_name(&decoded.object, name)?;
             Ok(decoded.object)
         };
         self.write_scale(mode, make).await
