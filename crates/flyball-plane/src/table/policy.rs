@@ -145,14 +145,17 @@ pub(super) fn api_service(object: &Value, now_ms: UnixMs) -> Vec<Value> {
     };
     let conditions = list(object, &["status", "conditions"]);
     let available = conditions.iter().find(|one| one["type"] == "Available");
-    let available = available.map_or("Unknown".to_owned(), |one| {
-        let (status, reason) = (text(one, &["status"]), text(one, &["reason"]));
-        if status == "True" || reason.is_empty() {
-            status.to_owned()
-        } else {
-            format!("{status} ({reason})")
-        }
-    });
+    let available = available.map_or_else(
+        || "Unknown".to_owned(),
+        |one| {
+            let (status, reason) = (text(one, &["status"]), text(one, &["reason"]));
+            if status == "True" || reason.is_empty() {
+                status.to_owned()
+            } else {
+                format!("{status} ({reason})")
+            }
+        },
+    );
     vec![
         name(object),
         service.into(),
