@@ -17,7 +17,7 @@ pub(crate) struct Refusal {
     /// `details` of the Status, absent when there are none.
     pub details: Option<Map<String, Value>>,
     /// What the client is warned of besides.
-    pub warnings: Vec<String>,
+    pub warnings: Box<[String]>,
     /// `metadata.continue` of the Status: where a list can go on that cannot go on as it began.
     pub next_page: Option<Box<str>>,
 }
@@ -64,7 +64,7 @@ impl Refusal {
             reason,
             message: message.into(),
             details: None,
-            warnings: Vec::new(),
+            warnings: Box::default(),
             next_page: None,
         }
     }
@@ -80,14 +80,14 @@ impl Refusal {
             reason,
             message,
             details: Some(subject.details()),
-            warnings: Vec::new(),
+            warnings: Box::default(),
             next_page: None,
         }
     }
 
     /// The refusal, with what was found before it.
     pub(crate) fn warned(mut self, warnings: &[String]) -> Self {
-        self.warnings.extend_from_slice(warnings);
+        self.warnings = self.warnings.iter().chain(warnings).cloned().collect();
         self
     }
 

@@ -255,11 +255,13 @@ impl Writer<'_> {
         }
         let mut body = match sub {
             "scale" => {
-                json!({"spec": {"replicas": self.dice.pick(&[json!(0), json!(3), json!(-1), json!("3")])}})
+                // A new number nearly always: upstream may write its managed fields alone when nothing changes.
+                let replicas = json!(10 + self.dice.below(1000));
+                json!({"spec": {"replicas": self.dice.pick(&[replicas, json!(-1), json!("3")])}})
             }
             _ => self.kind.status.clone().unwrap_or_default(),
         };
-        if self.dice.chance(4) {
+        if sub != "scale" && self.dice.chance(4) {
             mutation::mutate(&mut body, &mut self.dice);
         }
         Self::asked("PATCH", path, Some(body))

@@ -16,6 +16,13 @@ pub(super) fn kind() -> Kind {
 }
 
 impl Strategy for ConfigMap {
+    fn default(&self, object: &mut Value) {
+        let is_empty = |value: &Value| value.as_object().is_some_and(Map::is_empty);
+        crate::object::fields(object).retain(|field, value| {
+            !["data", "binaryData"].contains(&field.as_str()) || !is_empty(value)
+        });
+    }
+
     fn empty_status(&self) -> Option<Value> {
         None
     }

@@ -302,7 +302,7 @@ pub(super) fn not_found(metric: &str, subject: &str) -> Refusal {
         reason: "NotFound",
         message: format!("the server could not find the metric {metric} for {subject}"),
         details: None,
-        warnings: Vec::new(),
+        warnings: Box::default(),
         next_page: None,
     }
 }
