@@ -53,14 +53,10 @@ pub(super) fn mismatch<'s>(node: Node<'s>, shape: Shape, value: &Value, state: &
             Shape::Map => format!("cannot restore map from {kind}"),
             Shape::List | Shape::Bytes => format!("cannot restore slice from {kind}"),
             // Go converts numbers to each other and, in its own way, whole numbers to text; it refuses both here.
-            Shape::String if kind == "int64" => {
-                format!("cannot convert int64 to {}", node.go_type())
-            }
-            Shape::Int32 | Shape::Int64 if kind == "float64" => {
-                format!("cannot convert float64 to {}", node.go_type())
-            }
-            Shape::Int32 | Shape::Int64 if kind == "int64" => {
-                format!("cannot convert int64 to {}", node.go_type())
+            Shape::String | Shape::Int32 | Shape::Int64
+                if kind == "int64" || kind == "float64" && shape != Shape::String =>
+            {
+                format!("cannot convert {kind} to {}", node.go_type())
             }
             _ => format!("unrecognized type: {}", node.go_type()),
         });
