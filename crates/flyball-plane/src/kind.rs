@@ -1,10 +1,11 @@
 //! What the generic path must know about a kind: its names, versions and subresources, and its rules ([`Strategy`]).
 //! Not here: the kinds themselves (`kinds`), the generic path (`registry`).
 
+mod listing;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
 
 use flyball_api::name;
 pub(crate) use flyball_api::validation::metadata::Scope;
@@ -17,6 +18,8 @@ use crate::field::FieldError;
 use crate::object;
 use crate::refusal::{Refusal, Subject};
 use crate::store::{Key, ResourceName, State};
+
+pub(crate) use listing::Kinds;
 
 /// Text that is known at build time for built-in kinds.
 pub(crate) type Text = Cow<'static, str>;
@@ -497,48 +500,5 @@ pub(crate) trait Strategy: fmt::Debug + Send + Sync {
             Some(Value::Null) | None => String::new(),
             Some(other) => other.to_string(),
         }
-    }
-}
-
-/// Every kind that is served, by group and plural.
-#[derive(Clone, Debug)]
-pub(crate) struct Kinds {
-    kinds: BTreeMap<(Text, Text), Arc<Kind>>,
-}
-
-impl Kinds {
-    /// The table of `kinds`.
-    pub(crate) fn new(kinds: Vec<Kind>) -> Self {
-        let kinds = kinds
-            .into_iter()
-            .map(|kind| ((kind.group.clone(), kind.plural.clone()), Arc::new(kind)))
-            .collect();
-        Self { kinds }
-    }
-
-    /// The kind whose objects stand under `group` and `plural`.
-    pub(crate) fn by_plural(&self, group: &str, plural: &str) -> Option<&Arc<Kind>> {
-        self.kinds.get(&(
-            Text::Owned(group.to_owned()),
-            Text::Owned(plural.to_owned()),
-        ))
-    }
-
-    /// The kind named `kind` in `group`.
-    pub(crate) fn by_kind(&self, group: &str, kind: &str) -> Option<&Arc<Kind>> {
-        self.kinds
-            .values()
-            .find(|one| one.group == group && one.kind == kind)
-    }
-
-    /// Adds a kind unless its place is taken.
-    pub(crate) fn add(&mut self, kind: Arc<Kind>) {
-        let place = (kind.group.clone(), kind.plural.clone());
-        self.kinds.entry(place).or_insert(kind);
-    }
-
-    /// All kinds, ordered by group and plural.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<Kind>> {
-        self.kinds.values()
     }
 }
