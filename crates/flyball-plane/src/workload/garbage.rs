@@ -63,9 +63,7 @@ fn classify(view: &dyn View, reference: &Value, place: &str) -> Owner {
         .filter(|owner| uid(owner) == text(reference, "/uid"));
     match owner {
         None => Owner::Dangling,
-        Some(owner) if is_being_deleted(&owner) && has_finalizer(&owner, FOREGROUND) => {
-            Owner::Waiting
-        }
+        Some(owner) if is_waiting(&owner) => Owner::Waiting,
         Some(_) => Owner::Solid,
     }
 }
@@ -90,18 +88,42 @@ fn collect(view: &dyn View, object: &Arc<Value>) -> Vec<Write> {
     if !solid.is_empty() {
         return vec![with_owners(object, json!(solid))];
     }
-    let is_awaited = states.contains(&Owner::Waiting);
-    let propagation = if is_awaited && !view.dependents(uid(object)).is_empty() {
+    let dependents = view.dependents(uid(object));
+    let mut writes = Vec::new();
+    let propagation = if states.contains(&Owner::Waiting) && !dependents.is_empty() {
+        // A dependent that waits itself may be an owner further up: in a circle each would wait for the other for ever.
+        if dependents.iter().any(|dependent| is_waiting(dependent)) {
+            writes.extend(unblocked(object));
+        }
         Propagation::Foreground
     } else {
         Propagation::Background
     };
-    vec![Write::Delete {
+    writes.push(Write::Delete {
         key: ObjectKey::of(object),
         uid: uid(object).to_owned(),
         grace_seconds: None,
         propagation,
-    }]
+    });
+    writes
+}
+
+/// The object with references that hold none of its owners back; `None` when it holds none back now
+/// (upstream unblockOwnerReferencesJSONMergePatch).
+fn unblocked(object: &Arc<Value>) -> Option<Write> {
+    let mut references = owners(object).to_vec();
+    let mut blocking = references
+        .iter_mut()
+        .filter(|entry| is_set(entry, "/blockOwnerDeletion"))
+        .peekable();
+    blocking.peek()?;
+    blocking.for_each(|entry| entry["blockOwnerDeletion"] = json!(false));
+    Some(with_owners(object, json!(references)))
+}
+
+/// True for an object that goes once its dependents are gone.
+fn is_waiting(object: &Value) -> bool {
+    is_being_deleted(object) && has_finalizer(object, FOREGROUND)
 }
 
 /// Releases the dependents, then lets the owner go (upstream attemptToOrphanWorker).
@@ -220,6 +242,30 @@ mod tests {
             world.delete(&kind, "b", propagation);
             world.settle();
             assert_eq!(names(&world), Vec::<String>::new(), "{propagation:?}");
+        }
+    }
+
+    #[test]
+    fn owners_in_a_circle_go_in_the_foreground_but_an_owner_of_itself_waits_for_ever() {
+        let kind = Kind::of("v1", "ConfigMap");
+        for (circle, left) in [
+            (&["a"][..], &["a"][..]),
+            (&["a", "b"], &[]),
+            (&["a", "b", "c"], &[]),
+        ] {
+            let mut world = World::new();
+            let mut above = json!([]);
+            for member in circle {
+                world.create(config(member, &above));
+                above = json!([owner(&world, member)]);
+            }
+            world.change(&kind, "a", |object| {
+                object["metadata"]["ownerReferences"] = above;
+            });
+            world.settle();
+            world.delete(&kind, "a", Propagation::Foreground);
+            world.settle();
+            assert_eq!(names(&world), left, "{circle:?}");
         }
     }
 
