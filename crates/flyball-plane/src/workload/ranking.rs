@@ -73,12 +73,28 @@ fn deletion_cost(pod: &Value) -> i32 {
     }
 }
 
-fn restarts(pod: &Value) -> i64 {
-    items(pod, "/status/containerStatuses")
-        .iter()
-        .map(|status| count(status, "/restartCount"))
-        .max()
-        .unwrap_or(0)
+/// The most restarts of one container, then of one sidecar: an init container that is always restarted
+/// (upstream maxContainerRestarts).
+fn restarts(pod: &Value) -> (i64, i64) {
+    let is_sidecar = |status: &&Value| {
+        items(pod, "/spec/initContainers").iter().any(|container| {
+            container["name"] == status["name"] && container["restartPolicy"] == "Always"
+        })
+    };
+    let most = |counts: &mut dyn Iterator<Item = &Value>| {
+        counts
+            .map(|status| count(status, "/restartCount"))
+            .max()
+            .unwrap_or(0)
+    };
+    (
+        most(&mut items(pod, "/status/containerStatuses").iter()),
+        most(
+            &mut items(pod, "/status/initContainerStatuses")
+                .iter()
+                .filter(is_sidecar),
+        ),
+    )
 }
 
 #[cfg(test)]
@@ -90,11 +106,12 @@ mod tests {
     fn pod(name: &str, change: impl FnOnce(&mut Value)) -> Arc<Value> {
         let mut pod = json!({
             "metadata": {"name": name, "creationTimestamp": "2026-01-01T00:00:10Z", "annotations": {}},
-            "spec": {"nodeName": "n1"},
+            "spec": {"nodeName": "n1", "initContainers": [{"name": "setup"}, {"name": "proxy", "restartPolicy": "Always"}]},
             "status": {
                 "phase": "Running",
                 "conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:01:00Z"}],
                 "containerStatuses": [{"restartCount": 1}],
+                "initContainerStatuses": [{"name": "setup", "restartCount": 0}, {"name": "proxy", "restartCount": 1}],
             },
         });
         change(&mut pod);
@@ -104,7 +121,7 @@ mod tests {
     #[test]
     fn each_rule_decides_against_all_the_rules_after_it() {
         type Row = (&'static str, fn(&mut Value));
-        let rows: [Row; 8] = [
+        let rows: [Row; 9] = [
             ("unassigned", |pod| pod["spec"]["nodeName"] = json!("")),
             ("pending", |pod| pod["status"]["phase"] = json!("Pending")),
             ("unknown", |pod| pod["status"]["phase"] = json!("Unknown")),
@@ -121,6 +138,9 @@ mod tests {
             ("restarted more", |pod| {
                 pod["status"]["containerStatuses"][0]["restartCount"] = json!(2);
             }),
+            ("sidecar restarted more", |pod| {
+                pod["status"]["initContainerStatuses"][1]["restartCount"] = json!(2);
+            }),
             ("newer", |pod| {
                 pod["metadata"]["creationTimestamp"] = json!("2026-01-01T00:00:11Z");
             }),
@@ -134,6 +154,16 @@ mod tests {
             by_deletion_preference(&mut pods, &[]);
             assert_eq!(name(&pods[0]), "b", "{rule}");
         }
+    }
+
+    #[test]
+    fn restarts_of_an_init_container_that_ends_do_not_count() {
+        let rival = pod("b", |pod| {
+            pod["status"]["initContainerStatuses"][0]["restartCount"] = json!(9);
+        });
+        let mut pods = vec![rival, pod("a", |_| ())];
+        by_deletion_preference(&mut pods, &[]);
+        assert_eq!(name(&pods[0]), "a");
     }
 
     #[test]
