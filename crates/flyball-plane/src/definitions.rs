@@ -155,26 +155,20 @@ fn with_names(definition: &Value, all: &[Arc<Value>], now_ms: i64) -> Value {
     copy(&mut names, wanted, "categories");
     let mut new = definition.clone();
     new["status"]["acceptedNames"] = names;
-    match &conflict {
-        Some((reason, message)) => {
-            set_condition(
-                &mut new,
-                ("NamesAccepted", "False", [reason, message]),
-                now_ms,
-            );
-            if condition(&new, "Established").is_none() {
-                let said = ["NotAccepted", "not all names are accepted"];
-                set_condition(&mut new, ("Established", "False", said), now_ms);
-            }
+    if let Some((reason, message)) = &conflict {
+        let said = [*reason, message.as_str()];
+        set_condition(&mut new, ("NamesAccepted", "False", said), now_ms);
+        if condition(&new, "Established").is_none() {
+            let said = ["NotAccepted", "not all names are accepted"];
+            set_condition(&mut new, ("Established", "False", said), now_ms);
         }
-        None => {
-            let said = ["NoConflicts", "no conflicts found"];
-            set_condition(&mut new, ("NamesAccepted", "True", said), now_ms);
-            if !is_true(&new, "Established") {
-                let said = ["Installing", "the initial names have been accepted"];
-                set_condition(&mut new, ("Established", "False", said), now_ms);
-            }
-        }
+        return new;
+    }
+    let said = ["NoConflicts", "no conflicts found"];
+    set_condition(&mut new, ("NamesAccepted", "True", said), now_ms);
+    if !is_true(&new, "Established") {
+        let said = ["Installing", "the initial names have been accepted"];
+        set_condition(&mut new, ("Established", "False", said), now_ms);
     }
     new
 }

@@ -104,9 +104,9 @@ impl Printer {
         };
         let rows = items.iter().map(|item| {
             let cells = (self.cells)(item.printed, options.now_ms);
-            row(*item, cells, options)
+            row(*item, &cells, options)
         });
-        whole(columns, rows.collect(), list)
+        whole(&columns, &rows.collect::<Vec<_>>(), list)
     }
 }
 
@@ -125,9 +125,9 @@ pub(crate) fn custom(
     };
     let rows = items.iter().map(|item| {
         let cells = columns.cells(item.served, options.now_ms);
-        row(*item, cells, options)
+        row(*item, &cells, options)
     });
-    whole(definitions, rows.collect(), list)
+    whole(&definitions, &rows.collect::<Vec<_>>(), list)
 }
 
 /// What upstream says of a column of ages.
@@ -139,7 +139,7 @@ pub(crate) fn age_of(instant: &str, now_ms: UnixMs) -> Value {
     age::of(&holder, now_ms)
 }
 
-fn whole(columns: Value, rows: Vec<Value>, list: &Value) -> Value {
+fn whole(columns: &Value, rows: &[Value], list: &Value) -> Value {
     json!({
         "kind": "Table",
         "apiVersion": "meta.k8s.io/v1",
@@ -149,7 +149,7 @@ fn whole(columns: Value, rows: Vec<Value>, list: &Value) -> Value {
     })
 }
 
-fn row(item: Item<'_>, cells: Vec<Value>, options: Options) -> Value {
+fn row(item: Item<'_>, cells: &[Value], options: Options) -> Value {
     let object = match options.include {
         IncludeObject::None => Value::Null,
         IncludeObject::Object => item.served.clone(),

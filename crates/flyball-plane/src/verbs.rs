@@ -199,7 +199,8 @@ impl Call {
         match (self.mode(), Strictness::of(&self.query)) {
             (Ok(mode), Ok(strictness)) => Ok((mode, strictness)),
             (mode, strictness) => {
-                let errors = Vec::from_iter(mode.err().into_iter().chain(strictness.err()));
+                let problems = mode.err().into_iter().chain(strictness.err());
+                let errors: Vec<_> = problems.collect();
                 Err(crate::body::invalid_options(options_kind, &errors))
             }
         }

@@ -156,12 +156,11 @@ fn step(inner: &str) -> Option<Step> {
         .strip_prefix("?(")
         .and_then(|text| text.strip_suffix(')'))
     {
-        let (left, right, negated) = match condition.split_once("==") {
-            Some((left, right)) => (left, right, Negation::Equal),
-            None => {
-                let (left, right) = condition.split_once("!=")?;
-                (left, right, Negation::Unequal)
-            }
+        let (left, right, negated) = if let Some((left, right)) = condition.split_once("==") {
+            (left, right, Negation::Equal)
+        } else {
+            let (left, right) = condition.split_once("!=")?;
+            (left, right, Negation::Unequal)
         };
         let path = left.trim().strip_prefix("@.")?;
         let right = right.trim();

@@ -43,81 +43,20 @@ fn required(path: &FieldPath, detail: &str) -> FieldError {
 }
 
 fn node(schema: &Value, level: Level, path: &FieldPath, problems: &mut Vec<FieldError>) {
-    let kind = text(schema, "type");
-    if kind == "array" && schema.get("items").is_none() {
-        problems.push(required(&path.child("items"), "must be specified"));
-    }
-    if schema["items"].is_object() {
-        node(
-            &schema["items"],
-            Level::Item,
-            &path.child("items"),
-            problems,
-        );
-    }
-    let properties = path.child("properties");
-    for (name, inner) in fields(&schema["properties"]) {
-        node(inner, Level::Field, &properties.key(name), problems);
-    }
-    let additional = path.child("additionalProperties");
-    if schema.get("additionalProperties").is_some() {
-        if level == Level::Root {
-            problems.push(FieldError::forbidden(
-                &additional,
-                "must not be used at the root",
-            ));
-        }
-        if schema["additionalProperties"].is_object() {
-            node(
-                &schema["additionalProperties"],
-                Level::Field,
-                &additional,
-                problems,
-            );
-        }
-    }
-    let int_or_string = flag(schema, "x-kubernetes-int-or-string");
-    let preserves = flag(schema, "x-kubernetes-preserve-unknown-fields");
-    let embedded = flag(schema, "x-kubernetes-embedded-resource");
-    let only_alone = "must be false if x-kubernetes-int-or-string is true";
-    for (set, name) in [
-        (preserves, "x-kubernetes-preserve-unknown-fields"),
-        (embedded, "x-kubernetes-embedded-resource"),
-    ] {
-        if set && int_or_string {
-            problems.push(field::invalid(
-                path.child(name).to_string(),
-                true,
-                only_alone,
-            ));
-        }
-    }
+    below(schema, level, path, problems);
+    extensions(schema, path, problems);
     values(schema, path, Exception::of(schema), problems);
-    let at = path.child("type");
-    if embedded && kind != "object" {
-        let detail = "must be object if x-kubernetes-embedded-resource is true";
-        problems.push(if kind.is_empty() {
-            required(&at, detail)
-        } else {
-            FieldError::invalid(&at, kind, detail)
-        });
-    } else if kind.is_empty() && !int_or_string && !preserves {
-        problems.push(required(
-            &at,
-            match level {
-                Level::Root => "must not be empty at the root",
-                Level::Item => "must not be empty for specified array items",
-                Level::Field => "must not be empty for specified object fields",
-            },
-        ));
-    }
-    if level == Level::Root && !kind.is_empty() && kind != "object" {
-        problems.push(FieldError::invalid(&at, kind, "must be object at the root"));
-    }
+    kind_of(schema, level, path, problems);
+    let embedded = flag(schema, "x-kubernetes-embedded-resource");
+    let properties = path.child("properties");
     if embedded && schema.get("additionalProperties").is_some() {
         let detail = "must not be used if x-kubernetes-embedded-resource is set";
-        problems.push(FieldError::forbidden(&additional, detail));
+        problems.push(FieldError::forbidden(
+            &path.child("additionalProperties"),
+            detail,
+        ));
     }
+    let preserves = flag(schema, "x-kubernetes-preserve-unknown-fields");
     if embedded && !preserves && fields(&schema["properties"]).next().is_none() {
         let detail = "must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields";
         problems.push(required(&properties, detail));
@@ -126,6 +65,71 @@ fn node(schema: &Value, level: Level, path: &FieldPath, problems: &mut Vec<Field
         head(&schema["properties"], level, &properties, problems);
     }
     complete(schema, schema, path, problems);
+}
+
+/// The nodes below one.
+fn below(schema: &Value, level: Level, path: &FieldPath, problems: &mut Vec<FieldError>) {
+    let items = path.child("items");
+    if text(schema, "type") == "array" && schema.get("items").is_none() {
+        problems.push(required(&items, "must be specified"));
+    }
+    if schema["items"].is_object() {
+        node(&schema["items"], Level::Item, &items, problems);
+    }
+    let properties = path.child("properties");
+    for (name, inner) in fields(&schema["properties"]) {
+        node(inner, Level::Field, &properties.key(name), problems);
+    }
+    let additional = path.child("additionalProperties");
+    if schema.get("additionalProperties").is_some() && level == Level::Root {
+        let detail = "must not be used at the root";
+        problems.push(FieldError::forbidden(&additional, detail));
+    }
+    if schema["additionalProperties"].is_object() {
+        let inner = &schema["additionalProperties"];
+        node(inner, Level::Field, &additional, problems);
+    }
+}
+
+/// Extensions that exclude each other.
+fn extensions(schema: &Value, path: &FieldPath, problems: &mut Vec<FieldError>) {
+    if !flag(schema, "x-kubernetes-int-or-string") {
+        return;
+    }
+    for name in [
+        "x-kubernetes-preserve-unknown-fields",
+        "x-kubernetes-embedded-resource",
+    ] {
+        if flag(schema, name) {
+            let detail = "must be false if x-kubernetes-int-or-string is true";
+            problems.push(field::invalid(path.child(name).to_string(), true, detail));
+        }
+    }
+}
+
+/// The type of a node.
+fn kind_of(schema: &Value, level: Level, path: &FieldPath, problems: &mut Vec<FieldError>) {
+    let (kind, at) = (text(schema, "type"), path.child("type"));
+    let free = flag(schema, "x-kubernetes-int-or-string")
+        || flag(schema, "x-kubernetes-preserve-unknown-fields");
+    if flag(schema, "x-kubernetes-embedded-resource") && kind != "object" {
+        let detail = "must be object if x-kubernetes-embedded-resource is true";
+        problems.push(if kind.is_empty() {
+            required(&at, detail)
+        } else {
+            FieldError::invalid(&at, kind, detail)
+        });
+    } else if kind.is_empty() && !free {
+        let detail = match level {
+            Level::Root => "must not be empty at the root",
+            Level::Item => "must not be empty for specified array items",
+            Level::Field => "must not be empty for specified object fields",
+        };
+        problems.push(required(&at, detail));
+    }
+    if level == Level::Root && !kind.is_empty() && kind != "object" {
+        problems.push(FieldError::invalid(&at, kind, "must be object at the root"));
+    }
 }
 
 /// `kind`, `apiVersion` and `metadata` of a resource.
@@ -299,25 +303,13 @@ fn declared(
     problems: &mut Vec<FieldError>,
 ) {
     for (name, inner) in fields(&one["properties"]) {
-        match outer["properties"].get(name) {
-            Some(known) => {
-                let at = at.child("properties").key(name);
-                declared(
-                    known,
-                    inner,
-                    &at,
-                    &outside.child("properties").key(name),
-                    problems,
-                );
-            }
-            None => {
-                let missing = outside.child("properties").key(name);
-                let detail = format!(
-                    "because it is defined in {}",
-                    at.child("properties").key(name)
-                );
-                problems.push(required(&missing, &detail));
-            }
+        let at = at.child("properties").key(name);
+        let outside = outside.child("properties").key(name);
+        if let Some(known) = outer["properties"].get(name) {
+            declared(known, inner, &at, &outside, problems);
+        } else {
+            let detail = format!("because it is defined in {at}");
+            problems.push(required(&outside, &detail));
         }
     }
     if one["items"].is_object() {

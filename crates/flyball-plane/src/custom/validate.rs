@@ -108,9 +108,8 @@ fn kind(value: &Value, schema: &Schema, path: &str) -> Option<FieldError> {
     };
     let whole = value.as_f64().is_some_and(|number| number.fract() == 0.0);
     let fits = match (wanted, found) {
-        ("", _) => true,
-        (_, "null") => schema.nullable,
-        ("integer,string", "integer" | "string") | ("number", "integer") => true,
+        (wanted, "null") => wanted.is_empty() || schema.nullable,
+        ("", _) | ("integer,string", "integer" | "string") | ("number", "integer") => true,
         ("integer" | "integer,string", "number") => whole,
         (wanted, found) => wanted == found,
     };

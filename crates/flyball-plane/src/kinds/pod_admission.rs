@@ -140,7 +140,7 @@ fn priority(spec: &mut Map<String, Value>) -> Result<(), String> {
     };
     if spec
         .get("priority")
-        .is_some_and(|given| *given != Value::from(value))
+        .is_some_and(|given| given.as_u64() != Some(u64::from(value)))
     {
         return Err(format!(
             "the integer value of priority ({}) must not be provided in pod spec; priority admission controller computed {value} from the given PriorityClass name",

@@ -33,20 +33,17 @@ pub(super) fn validate(object: &Value, owner: &str) -> Vec<FieldError> {
         errors.push(field::required("spec.selector", ""));
     }
     errors.extend(selector(object, owner));
-    match given_selector(object).filter(|selector| compiled(selector).is_none()) {
-        Some(unreadable) => {
-            let detail = if owner == "statefulset" {
-                ""
-            } else {
-                "invalid label selector"
-            };
-            errors.push(field::invalid("spec.selector", shown(unreadable), detail));
-        }
-        None => {
-            errors.extend(template(object));
-            errors.extend(deadline(object, owner));
-        }
+    let unreadable = given_selector(object).filter(|selector| compiled(selector).is_none());
+    if let Some(unreadable) = unreadable {
+        let detail = match owner {
+            "statefulset" => "",
+            _ => "invalid label selector",
+        };
+        errors.push(field::invalid("spec.selector", shown(unreadable), detail));
+        return errors;
     }
+    errors.extend(template(object));
+    errors.extend(deadline(object, owner));
     errors
 }
 

@@ -52,7 +52,7 @@ impl DecodeError {
     fn told(self, document: &[u8]) -> Self {
         match self {
             Self::Syntax(own) => Self::Syntax(syntax::problem(document).unwrap_or(own)),
-            other => other,
+            other @ Self::Mismatch(_) => other,
         }
     }
 }
