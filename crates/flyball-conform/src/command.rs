@@ -92,7 +92,9 @@ pub(crate) fn run(args: &[PathBuf]) -> Result<Tally> {
     let folder = Path::new(FOLDER);
     let kinds = template::kinds(&folder.join("kinds.yaml"))?;
     let now_ms = Clock::system().now_ms();
-    let seed = args.seed.unwrap_or(now_ms.unsigned_abs() % 1_000_000_000);
+    let seed = args
+        .seed
+        .unwrap_or_else(|| now_ms.unsigned_abs() % 1_000_000_000);
     let (written, random) = (args.written(&kinds)?, args.random(&kinds, seed));
     let mut matrix = Matrix::with_reasons(&folder.join("coverage.yaml"))?;
     let runtime = tokio::runtime::Builder::new_multi_thread()

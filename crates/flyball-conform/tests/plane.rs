@@ -17,7 +17,7 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode};
 async fn pair() -> Result<Pair> {
     let (_, genuine) = Server::plane(1).await?;
     let (_, plane) = Server::plane(2).await?;
-    let plant = Outgoing {
+    let planted = Outgoing {
         method: Method::POST,
         target: "/api/v1/namespaces".to_owned(),
         headers: HeaderMap::from_iter([(
@@ -28,7 +28,7 @@ async fn pair() -> Result<Pair> {
             br#"{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "planted"}}"#,
         ),
     };
-    let answer = plane.connect().await?.ask(&plant).await?;
+    let answer = plane.connect().await?.ask(&planted).await?;
     assert_eq!(answer.status, StatusCode::CREATED);
     Ok(Pair {
         differences: Differences::default(),

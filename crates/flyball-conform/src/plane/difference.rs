@@ -76,6 +76,9 @@ impl Differences {
     }
 
     /// Takes out of both answers what is meant to differ, if they differ.
+    ///
+    /// # Panics
+    /// Never: nobody panics while counting.
     pub fn take_out(&self, request: &str, expected: &mut Value, actual: &mut Value) {
         for entry in &self.entries {
             if expected == actual {
@@ -96,6 +99,9 @@ impl Differences {
     }
 
     /// The entries, each with how many answers it was needed for.
+    ///
+    /// # Panics
+    /// Never: nobody panics while counting.
     pub fn used(&self) -> Vec<(Difference, usize)> {
         let uses = self.uses.lock().expect("no holder of this lock panics");
         self.entries

@@ -66,12 +66,12 @@ impl Cell {
     pub fn of(method: &str, target: &str, status: u64) -> Option<Self> {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let mut parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
-        let group = match parts.first()? {
-            &"api" => {
+        let group = match *parts.first()? {
+            "api" => {
                 parts.drain(..2.min(parts.len()));
                 ""
             }
-            &"apis" if parts.len() > 3 => {
+            "apis" if parts.len() > 3 => {
                 let group = parts[1];
                 parts.drain(..3);
                 group

@@ -144,13 +144,14 @@ impl Normaliser {
         if let Some(Value::Object(metadata)) = fields.get_mut("metadata") {
             Self::metadata(metadata);
             if of_many {
-                self.list_metadata(metadata);
+                Self::list_metadata(metadata);
             }
         }
-        if is_bookmark && let Some(Value::Object(object)) = fields.get_mut("object") {
-            if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
-                metadata.insert("resourceVersion".to_owned(), "<rv>".into());
-            }
+        if is_bookmark
+            && let Some(Value::Object(object)) = fields.get_mut("object")
+            && let Some(Value::Object(metadata)) = object.get_mut("metadata")
+        {
+            metadata.insert("resourceVersion".to_owned(), "<rv>".into());
         }
         if let Some(Value::Array(cells)) = fields.get_mut("cells") {
             for cell in cells.iter_mut() {
@@ -173,7 +174,7 @@ impl Normaliser {
         metadata.remove("managedFields");
     }
 
-    fn list_metadata(&self, metadata: &mut Map<String, Value>) {
+    fn list_metadata(metadata: &mut Map<String, Value>) {
         if let Some(revision) = metadata.get_mut("resourceVersion") {
             *revision = "<rv>".into();
         }
@@ -226,9 +227,9 @@ impl Normaliser {
                 let suffix = rest.strip_prefix(prefix.as_str())?.get(..SUFFIX)?;
                 suffix.bytes().all(is_generated).then_some(end)
             });
-            let end = end.unwrap_or(character.len_utf8());
+            let end = end.unwrap_or_else(|| character.len_utf8());
             if end > SUFFIX {
-                out.push_str(&format!("<name:{}>", self.names.of(&rest[..end])));
+                out.push_str(&ordinal("name", self.names.of(&rest[..end])));
             } else {
                 out.push(character);
             }
@@ -257,19 +258,21 @@ impl Normaliser {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
         while let Some(character) = rest.chars().next() {
-            match rest.get(..36).filter(|part| is_uid(part)) {
-                Some(uid) => {
-                    out.push_str(&format!("<uid:{}>", self.uids.of(uid)));
-                    rest = &rest[36..];
-                }
-                None => {
-                    out.push(character);
-                    rest = &rest[character.len_utf8()..];
-                }
+            if let Some(uid) = rest.get(..36).filter(|part| is_uid(part)) {
+                out.push_str(&ordinal("uid", self.uids.of(uid)));
+                rest = &rest[36..];
+            } else {
+                out.push(character);
+                rest = &rest[character.len_utf8()..];
             }
         }
         out
     }
+}
+
+/// `<uid:1>`.
+fn ordinal(what: &str, number: usize) -> String {
+    format!("<{what}:{number}>")
 }
 
 fn is_number(text: &str) -> bool {

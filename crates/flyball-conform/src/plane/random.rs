@@ -69,7 +69,7 @@ impl Writer<'_> {
         }
     }
 
-    fn asked(method: &str, path: String, body: Option<Value>) -> Step {
+    fn asked(method: &str, path: &str, body: Option<Value>) -> Step {
         Step {
             request: Some(format!("{method} {path}")),
             body,
@@ -119,7 +119,11 @@ impl Writer<'_> {
     fn create(&mut self) -> Step {
         let (name, options) = (self.name(), self.options());
         let body = self.object(&name);
-        let mut step = Self::asked("POST", format!("{}{options}", self.kind.path()), Some(body));
+        let mut step = Self::asked(
+            "POST",
+            &format!("{}{options}", self.kind.path()),
+            Some(body),
+        );
         step.keep
             .insert("rv".to_owned(), "/metadata/resourceVersion".to_owned());
         step.keep
@@ -129,7 +133,7 @@ impl Writer<'_> {
 
     fn get(&mut self) -> Step {
         let path = format!("{}/{}", self.kind.path(), self.name());
-        let mut step = Self::asked("GET", path, None);
+        let mut step = Self::asked("GET", &path, None);
         if self.dice.chance(4) {
             step.accept =
                 Some((*self.dice.pick(&[TABLE, METADATA, "application/yaml"])).to_owned());
@@ -160,7 +164,7 @@ impl Writer<'_> {
             (true, false) => format!("{word}&fieldSelector=metadata.name%3D{name}"),
             (false, _) => word,
         };
-        let mut step = Self::asked("GET", format!("{}?{query}", self.kind.path()), None);
+        let mut step = Self::asked("GET", &format!("{}?{query}", self.kind.path()), None);
         if self.dice.chance(3) {
             step.accept = Some((*self.dice.pick(&[TABLE, METADATA_LIST])).to_owned());
         }
@@ -183,7 +187,7 @@ impl Writer<'_> {
             metadata.insert(field.to_owned(), value.into());
         }
         let path = format!("{}/{name}{options}", self.kind.path());
-        let mut step = Self::asked("PUT", path, Some(body));
+        let mut step = Self::asked("PUT", &path, Some(body));
         step.keep
             .insert("rv".to_owned(), "/metadata/resourceVersion".to_owned());
         step
@@ -193,7 +197,7 @@ impl Writer<'_> {
         let (name, options) = (self.name(), self.options());
         let path = format!("{}/{name}{options}", self.kind.path());
         let (content_type, body) = self.patch_body();
-        let mut step = Self::asked("PATCH", path, Some(body));
+        let mut step = Self::asked("PATCH", &path, Some(body));
         step.content_type = content_type.map(|one| Some(one.to_owned()));
         step
     }
@@ -251,7 +255,7 @@ impl Writer<'_> {
         }
         let path = format!("{}/{}/{sub}", self.kind.path(), self.name());
         if self.dice.chance(3) {
-            return Self::asked("GET", path, None);
+            return Self::asked("GET", &path, None);
         }
         let mut body = match sub {
             "scale" => {
@@ -264,7 +268,7 @@ impl Writer<'_> {
         if sub != "scale" && self.dice.chance(4) {
             mutation::mutate(&mut body, &mut self.dice);
         }
-        Self::asked("PATCH", path, Some(body))
+        Self::asked("PATCH", &path, Some(body))
     }
 
     fn delete_options(&mut self) -> String {
@@ -290,7 +294,7 @@ impl Writer<'_> {
         let body = self.dice.chance(6).then(|| {
             json!({"kind": "DeleteOptions", "apiVersion": "v1", "preconditions": {"uid": "{uid}"}})
         });
-        Self::asked("DELETE", path, body)
+        Self::asked("DELETE", &path, body)
     }
 
     fn delete_some(&mut self) -> Step {
@@ -303,7 +307,7 @@ impl Writer<'_> {
             "{}?gracePeriodSeconds=0{options}{selector}",
             self.kind.path()
         );
-        Self::asked("DELETE", path, None)
+        Self::asked("DELETE", &path, None)
     }
 }
 

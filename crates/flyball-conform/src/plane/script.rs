@@ -67,6 +67,10 @@ pub struct Step {
 }
 
 /// Tells an explicit null from a field that is not there.
+#[expect(
+    clippy::option_option,
+    reason = "a script takes the header away by an explicit null"
+)]
 fn given<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Option<String>>, D::Error> {
     Option::deserialize(from).map(Some)
 }

@@ -240,7 +240,7 @@ impl Connection {
 }
 
 fn lines(bytes: &[u8]) -> usize {
-    bytes.iter().filter(|byte| **byte == b'\n').count()
+    bytes.split(|byte| *byte == b'\n').count() - 1
 }
 
 /// Takes any certificate: both servers were started for this run on loopback, and make their own.
