@@ -161,7 +161,7 @@ fn free_ports() -> Result<Ports> {
 fn random_word() -> Result<String> {
     let mut bytes = [0_u8; 16];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(u128::from_be_bytes(bytes)).map(|word| format!("{word:032x}"))
 }
 
 fn start(processes: &mut Processes, bin: &Path, run: &Path, ports: &Ports) -> Result<()> {

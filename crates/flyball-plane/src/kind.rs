@@ -2,6 +2,7 @@
 //! Not here: the kinds themselves (`kinds`), the generic path (`registry`).
 
 mod listing;
+mod surroundings;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,13 +14,13 @@ use flyball_clock::UnixMs;
 use serde_json::{Value, json};
 
 use crate::custom::printer::Columns;
-use crate::entropy::Entropy;
 use crate::field::FieldError;
 use crate::object;
 use crate::refusal::{Refusal, Subject};
-use crate::store::{Key, ResourceName, State};
+use crate::store::ResourceName;
 
 pub(crate) use listing::Kinds;
+pub(crate) use surroundings::Surroundings;
 
 /// Text that is known at build time for built-in kinds.
 pub(crate) type Text = Cow<'static, str>;
@@ -324,39 +325,6 @@ pub(crate) enum MetadataRules {
     Core,
     /// No more rules, or the kind checks them itself. Upstream: apimachinery `ValidateObjectMeta`.
     General,
-}
-
-/// What the rules for a new object may look at besides the object.
-pub(crate) struct Surroundings<'a> {
-    /// The objects as they are.
-    pub(crate) state: &'a State,
-    /// What names things.
-    pub(crate) entropy: &'a Entropy,
-}
-
-impl<'a> Surroundings<'a> {
-    /// An object of a core kind.
-    pub(crate) fn object(&self, plural: &str, namespace: &str, name: &str) -> Option<&'a Value> {
-        let key = Key::new(&ResourceName::from(plural), namespace, name);
-        self.state.get(&key).map(|entry| &*entry.object)
-    }
-
-    /// All objects of a core kind.
-    pub(crate) fn objects(&self, plural: &str) -> impl Iterator<Item = &'a Value> {
-        self.state
-            .range(&ResourceName::from(plural), None, None)
-            .map(|(_, entry)| &*entry.object)
-    }
-
-    /// Five letters or digits.
-    pub(crate) fn suffix(&self) -> String {
-        self.entropy.suffix()
-    }
-
-    /// A number below `end`.
-    pub(crate) fn number_below(&self, end: u32) -> u32 {
-        self.entropy.number_below(end)
-    }
 }
 
 /// How the deletion of an object begins.

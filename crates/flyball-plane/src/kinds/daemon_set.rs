@@ -12,6 +12,19 @@ use crate::object::{self, default_field, fields};
 const ANNOTATION: &str = "deprecated.daemonset.template.generation";
 const GENERATION: &str = "templateGeneration";
 
+/// Numbers of the status, in the order in which they are checked.
+const COUNTS: [&str; 9] = [
+    "currentNumberScheduled",
+    "numberMisscheduled",
+    "desiredNumberScheduled",
+    "numberReady",
+    "observedGeneration",
+    "updatedNumberScheduled",
+    "numberAvailable",
+    "numberUnavailable",
+    "collisionCount",
+];
+
 #[derive(Debug)]
 struct DaemonSet;
 
@@ -104,6 +117,15 @@ impl Strategy for DaemonSet {
         errors.extend(update_strategy(object));
         errors.extend(workload::nonnegative(object, "revisionHistoryLimit"));
         errors
+    }
+
+    fn validate_status(&self, object: &Value, _old: &Value) -> Vec<FieldError> {
+        let problem = |name: &&str| {
+            let number = object.get("status")?.get(*name)?.as_i64()?;
+            let detail = "must be greater than or equal to 0";
+            (number < 0).then(|| field::invalid(format!("status.{name}"), number, detail))
+        };
+        COUNTS.iter().filter_map(problem).collect()
     }
 
     fn validate_update(&self, object: &Value, old: &Value) -> Vec<FieldError> {

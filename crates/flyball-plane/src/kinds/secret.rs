@@ -19,6 +19,13 @@ pub(super) fn kind() -> Kind {
 
 impl Strategy for Secret {
     fn default(&self, object: &mut Value) {
+        // No bytes are written as an empty text.
+        let data = object.get_mut("data").and_then(Value::as_object_mut);
+        for value in data.into_iter().flat_map(|data| data.values_mut()) {
+            if value.is_null() {
+                *value = "".into();
+            }
+        }
         let plain = object::fields(object).remove("stringData");
         if let Some(Value::Object(plain)) = plain {
             let data = object::child(object, "data");

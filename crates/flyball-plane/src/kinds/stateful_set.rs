@@ -20,6 +20,9 @@ const MUTABLE: [&str; 7] = [
     "minReadySeconds",
 ];
 
+/// What is refused by itself when it changes.
+const IMMUTABLE: [&str; 2] = ["selector", "serviceName"];
+
 #[derive(Debug)]
 struct StatefulSet;
 
@@ -91,10 +94,20 @@ impl Strategy for StatefulSet {
     fn validate_update(&self, object: &Value, old: &Value) -> Vec<FieldError> {
         let rest = |object: &Value| {
             let mut spec = object.get("spec").cloned().unwrap_or_default();
-            fields(&mut spec).retain(|field, _| !MUTABLE.contains(&field.as_str()));
+            fields(&mut spec).retain(|field, _| {
+                !MUTABLE.contains(&field.as_str()) && !IMMUTABLE.contains(&field.as_str())
+            });
             spec
         };
         let mut errors = self.validate(object);
+        for field in IMMUTABLE {
+            let at = |object: &Value| object.get("spec").and_then(|spec| spec.get(field)).cloned();
+            if at(object) != at(old) {
+                let value = at(object).unwrap_or_default();
+                let path = format!("spec.{field}");
+                errors.push(field::invalid(path, value, "field is immutable"));
+            }
+        }
         if rest(object) != rest(old) {
             errors.push(field::forbidden(
                 "spec",
