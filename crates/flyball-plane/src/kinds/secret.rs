@@ -47,6 +47,9 @@ impl Strategy for Secret {
         {
             fields.remove("data");
         }
+        if fields.get("type").is_some_and(|kind| *kind == "") {
+            fields.remove("type");
+        }
         object::default_field(fields, "type", "Opaque");
     }
 

@@ -143,6 +143,8 @@ impl Registry {
                 asked.unwrap_or(0),
                 now_ms,
             )),
+            // A namespace waits for its content, whatever is asked again.
+            None if is_going_namespace(place, current) => return Verdict::Pending,
             None if object::is_being_deleted(current) => None,
             None => place
                 .kind
@@ -171,6 +173,12 @@ impl Registry {
             }
         }
     }
+}
+
+fn is_going_namespace(place: Place<'_>, current: &Value) -> bool {
+    *place.kind.stored == *"namespaces"
+        && object::is_being_deleted(current)
+        && has_spec_finalizers(current)
 }
 
 /// The grace that is still running, `None` when no deletion with grace is under way.
