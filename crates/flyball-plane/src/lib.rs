@@ -57,8 +57,9 @@
 //! # What is not kept or served
 //!
 //! managedFields (so no server-side apply: 415 says what to send instead), OpenAPI v2, protobuf answers, admission webhooks, `exec`, `log`,
-//! lists of revisions that the history no longer reaches (410), OpenMetrics forms of `/metrics`. Disruption budgets, ingresses,
-//! quotas and API services are stored and checked, and nothing acts on them. Conversion
+//! lists of revisions that the history no longer reaches (410), OpenMetrics forms of `/metrics`, compressed or indented answers,
+//! `autoscaling/v1`, `binding` and `eviction` of pods. DaemonSets, Jobs, disruption budgets, ingresses, quotas and API services are
+//! stored and checked, and nothing acts on them. Conversion
 //! webhooks are stored and not called, and what CEL rules cost is not estimated.
 
 mod api;
