@@ -143,6 +143,10 @@ impl Strategy for CustomResource {
             .any(|version| version.selectable.contains_key(field))
     }
 
+    fn unselectable(&self, field: &str) -> String {
+        format!("field label not supported: {field}")
+    }
+
     fn field_value(&self, object: &Value, field: &str) -> String {
         let path = self
             .version(object)

@@ -140,10 +140,19 @@ impl Call {
         let mut list = json!({
             "kind": self.kind.list_kind(),
             "apiVersion": self.kind.api_version(&self.version.name),
-            "metadata": metadata,
+            "metadata": self.list_metadata(metadata),
         });
         object::fields(&mut list).insert("items".to_owned(), Value::Array(items));
         list
+    }
+
+    /// Upstream writes an empty continue token in lists of custom resources, whose lists have no type.
+    fn list_metadata(&self, metadata: &Value) -> Value {
+        let mut metadata = metadata.clone();
+        if self.kind.custom.is_some() {
+            object::default_field(object::fields(&mut metadata), "continue", "");
+        }
+        metadata
     }
 
     /// What [`Self::list_of`] is in JSON, object by object: a list of a hundred thousand is never held as values as well.
@@ -152,7 +161,7 @@ impl Call {
             api_version: self.kind.api_version(&self.version.name),
             items: Items(self, objects),
             kind: self.kind.list_kind(),
-            metadata,
+            metadata: &self.list_metadata(metadata),
         })
     }
 }

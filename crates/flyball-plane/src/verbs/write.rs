@@ -155,6 +155,11 @@ impl Call {
         let form = match media_type.as_str() {
             "application/json-patch+json" => Form::Json,
             "application/merge-patch+json" => Form::Merge,
+            "application/strategic-merge-patch+json" if self.kind.custom.is_some() => {
+                return Err(Refusal::unsupported_media_type(
+                    "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml",
+                ));
+            }
             "application/strategic-merge-patch+json" => Form::Strategic,
             other if APPLY.contains(&other) => {
                 return Err(Refusal::unsupported_media_type(format!(

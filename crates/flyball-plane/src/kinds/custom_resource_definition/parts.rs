@@ -197,7 +197,7 @@ fn scale(scale: &Value, path: &FieldPath, problems: &mut Vec<FieldError>) {
 
 fn column(column: &Value, path: &FieldPath, problems: &mut Vec<FieldError>) {
     const TYPES: [&str; 5] = ["boolean", "date", "integer", "number", "string"];
-    const FORMATS: [&str; 9] = [
+    const FORMATS: [&str; 8] = [
         "byte",
         "date",
         "date-time",
@@ -206,7 +206,6 @@ fn column(column: &Value, path: &FieldPath, problems: &mut Vec<FieldError>) {
         "int32",
         "int64",
         "password",
-        "binary",
     ];
     if text(column, "name").is_empty() {
         problems.push(FieldError::required(&path.child("name"), ""));
