@@ -22,6 +22,8 @@ pub(crate) enum Route {
     Resources(GroupVersion),
     /// `/openapi/v3` and below; the rest of the path.
     OpenApi(String),
+    /// `/openapi/v2`, where kubectl looks for kinds that it has not found in version 3.
+    OldOpenApi,
     /// An object or a collection.
     Resource(ResourcePath),
     /// Nothing known.
@@ -72,6 +74,7 @@ impl Route {
             ["apis", group] => Self::Group((*group).to_owned()),
             ["api", version, rest @ ..] => below(GroupVersion::new("", version), rest),
             ["apis", group, version, rest @ ..] => below(GroupVersion::new(group, version), rest),
+            ["openapi", "v2"] => Self::OldOpenApi,
             ["openapi", "v3", rest @ ..] => Self::OpenApi(rest.join("/")),
             _ => Self::Unknown,
         }
@@ -210,6 +213,7 @@ mod tests {
                 "custom.metrics.k8s.io|v1beta2|a|pods|*|rps",
             ),
             ("/apis/apps/", "Group(\"apps\")"),
+            ("/openapi/v2", "OldOpenApi"),
             ("/openapi/v3/apis/apps/v1", "OpenApi(\"apis/apps/v1\")"),
             ("/livez/ping", "Health"),
             ("/nothing", "Unknown"),

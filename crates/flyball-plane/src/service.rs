@@ -1,6 +1,7 @@
 //! The plane as one `tower::Service`: a request in, an answer out, with no socket between. Trusted: whoever holds it may do
 //! everything; the listener asks for the token (`auth`).
 
+use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::future::Future;
 use std::pin::Pin;
@@ -157,6 +158,7 @@ impl Service {
                 respond::object(StatusCode::OK, &discovery::version(), Encoding::Json)
             }
             Route::OpenApi(path) => self.openapi(&path),
+            Route::OldOpenApi => respond::refused(&Refusal::no_such_kind(&self.kinds_served())),
             other => self.discover(&other, &head),
         }
     }
@@ -241,6 +243,13 @@ impl Service {
             (None, Route::Resources(served)) => self.nothing_at(&served.group),
             (None, _) => respond::no_page(),
         }
+    }
+
+    /// The kinds that are served, by name.
+    fn kinds_served(&self) -> String {
+        let served = self.api.registry.served();
+        let names: BTreeSet<&str> = served.kinds.iter().map(|kind| kind.kind.as_ref()).collect();
+        names.into_iter().collect::<Vec<_>>().join(", ")
     }
 
     /// The answer at a path where nothing is: a Status within a group that is served, a page elsewhere.

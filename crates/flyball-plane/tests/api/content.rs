@@ -172,6 +172,12 @@ async fn methods_and_paths_that_do_not_exist_are_refused() {
             "{method} {path}"
         );
     }
+    let old = world.get("/openapi/v2").await;
+    assert_eq!(old.refusal().0, 404);
+    assert!(
+        old.refusal().2.contains("Deployment, "),
+        "it lists the kinds"
+    );
     let page = world.get("/apis/nothing/v1").await;
     assert_eq!(page.value, "404 page not found\n");
 }
