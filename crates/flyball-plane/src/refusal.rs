@@ -104,13 +104,6 @@ impl Refusal {
         Self::about(StatusCode::NOT_FOUND, "NotFound", message, subject)
     }
 
-    /// 404: the document of OpenAPI version 2, which kubectl asks for about a kind that is nowhere else; it shows the text.
-    pub(crate) fn no_such_kind(served: &str) -> Self {
-        let message =
-            format!("this server has no OpenAPI version 2, and no other kinds than: {served}");
-        Self::plain(StatusCode::NOT_FOUND, "NotFound", message)
-    }
-
     /// 404: there is nothing at this path of a known API.
     pub(crate) fn no_such_path() -> Self {
         let mut refusal = Self::plain(

@@ -57,8 +57,9 @@ pub(crate) fn refused_as(refusal: &Refusal, encoding: Encoding) -> Response<Body
 }
 
 /// A plain text. Upstream answers so for paths it does not know and for health.
-pub(crate) fn text(code: StatusCode, text: &'static str) -> Response<Body> {
-    let mut response = whole(code, text.as_bytes().to_vec(), "text/plain; charset=utf-8");
+pub(crate) fn text(code: StatusCode, text: impl Into<String>) -> Response<Body> {
+    let bytes = text.into().into_bytes();
+    let mut response = whole(code, bytes, "text/plain; charset=utf-8");
     response.headers_mut().insert(
         HeaderName::from_static("x-content-type-options"),
         HeaderValue::from_static("nosniff"),

@@ -158,7 +158,7 @@ impl Service {
                 respond::object(StatusCode::OK, &discovery::version(), Encoding::Json)
             }
             Route::OpenApi(path) => self.openapi(&path),
-            Route::OldOpenApi => respond::refused(&Refusal::no_such_kind(&self.kinds_served())),
+            Route::OldOpenApi => self.no_other_kinds(),
             other => self.discover(&other, &head),
         }
     }
@@ -245,11 +245,17 @@ impl Service {
         }
     }
 
-    /// The kinds that are served, by name.
-    fn kinds_served(&self) -> String {
+    /// The answer for OpenAPI version 2, which kubectl asks for about a kind that is nowhere else. Of all refusals it is a
+    /// text with this code that kubectl shows to its user.
+    fn no_other_kinds(&self) -> Response<Body> {
         let served = self.api.registry.served();
         let names: BTreeSet<&str> = served.kinds.iter().map(|kind| kind.kind.as_ref()).collect();
-        names.into_iter().collect::<Vec<_>>().join(", ")
+        let names: Vec<&str> = names.into_iter().collect();
+        let text = format!(
+            "this server has no OpenAPI version 2, and no other kinds than {}",
+            names.join(", ")
+        );
+        respond::text(StatusCode::NOT_ACCEPTABLE, text)
     }
 
     /// The answer at a path where nothing is: a Status within a group that is served, a page elsewhere.
