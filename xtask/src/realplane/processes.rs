@@ -11,6 +11,8 @@ use anyhow::{Context as _, Result, bail};
 
 /// Between two looks at a process.
 const PAUSE: Duration = Duration::from_millis(250);
+/// Looks at which a process is not there before it counts as ended.
+const MISSING_MAX: usize = 4;
 /// Looks until a process that was asked to end is killed.
 const END_TRIES: usize = 60;
 
@@ -67,15 +69,16 @@ impl Processes {
 
     /// Waits until `ready`, and fails when the one that was started last ends before.
     pub(super) fn wait(&self, name: &str, tries: usize, ready: impl Fn() -> bool) -> Result<()> {
+        // A process that has just begun may not show its command line yet.
+        let mut missing = 0;
         for _ in 0..tries {
-            if !self
-                .started
-                .last()
-                .is_some_and(|(pid, program)| runs(*pid, program))
-            {
+            let last = self.started.last();
+            let there = last.is_some_and(|(pid, program)| runs(*pid, program));
+            missing = if there { 0 } else { missing + 1 };
+            if missing == MISSING_MAX {
                 bail!("{name} has ended; its log is {}", self.log(name).display());
             }
-            if ready() {
+            if there && ready() {
                 return Ok(());
             }
             std::thread::sleep(PAUSE);
